@@ -1,0 +1,156 @@
+//! The framing that compressors share: every part of metadata and data is compressed alone, behind a table of lengths.
+//!
+//! ```text
+//! own metadata := u32 metadata parts; u32 data parts; per part { u32 original bytes; u32 compressed bytes }
+//! data         := compressed metadata parts, then compressed data parts
+//! ```
+//!
+//! Source: the format's tile page and 11-filters, "Codecs". DELTA, DOUBLE_DELTA and RLE of cells use the same framing.
+
+use std::borrow::Cow;
+
+use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
+use talavera_types::FilterType;
+
+use crate::{Chunk, EncodedChunk, FilterContext, FilterError, Parts};
+
+/// What a filter with this framing does to one part.
+pub trait PartCodec {
+    /// Which filter this is, for errors.
+    const FILTER: FilterType;
+
+    /// Appends the compressed form of `part` to `out`.
+    ///
+    /// # Errors
+    /// [`FilterError::InvalidInput`] for a part that cannot be stored.
+    fn compress(&self, part: &[u8], cx: &FilterContext<'_>, out: &mut Vec<u8>) -> Result<(), FilterError>;
+
+    /// Exactly fills `out` from the compressed form of a part.
+    ///
+    /// # Errors
+    /// A [`DecodeError`] for bytes that are damaged or stand for more or fewer bytes.
+    fn decompress(&self, part: &[u8], cx: &FilterContext<'_>, out: &mut [u8]) -> Result<(), DecodeError>;
+}
+
+/// Compresses every part of a chunk.
+///
+/// # Errors
+/// Those of the codec, and parts of 4 GiB and more.
+pub fn encode<'a, C: PartCodec>(codec: &C, chunk: &Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
+    let mut table = Writer::with_capacity(8 + 8 * (chunk.metadata.count() + chunk.data.count()));
+    table.len_u32(chunk.metadata.count());
+    table.len_u32(chunk.data.count());
+    let mut data = Vec::new();
+    for part in chunk.metadata.iter().chain(chunk.data.iter()) {
+        let start = data.len();
+        codec.compress(part, cx, &mut data)?;
+        table.u32(part_length::<C>(part.len())?);
+        table.u32(part_length::<C>(data.len() - start)?);
+    }
+    Ok(Chunk { metadata: Parts::one(table.into_vec()), data: Parts::one(data) })
+}
+
+/// Decompresses every part of a chunk.
+///
+/// # Errors
+/// [`FilterError::Corrupt`] when the table and the data disagree, or the codec refuses a part.
+pub fn decode<'a, C: PartCodec>(
+    codec: &C,
+    chunk: &EncodedChunk<'_>,
+    cx: &FilterContext<'_>,
+) -> Result<EncodedChunk<'a>, FilterError> {
+    let corrupt = FilterError::corrupt(C::FILTER);
+    let table = PartTable::decode(&chunk.metadata).map_err(corrupt)?;
+    let mut data = Reader::new(&chunk.data);
+    let mut section = |parts: Reader<'_>, bytes: u64| -> Result<Vec<u8>, DecodeError> {
+        let mut out = vec![0; cx.limits.charge("part original length", bytes)?];
+        decompress_parts(codec, parts, &mut data, cx, &mut out)?;
+        Ok(out)
+    };
+    let metadata = section(table.metadata, table.metadata_bytes).map_err(corrupt)?;
+    let cells = section(table.data, table.data_bytes).map_err(corrupt)?;
+    data.finish("compressed parts").map_err(corrupt)?;
+    Ok(EncodedChunk { metadata: Cow::Owned(metadata), data: Cow::Owned(cells) })
+}
+
+/// Decompresses a chunk that no other filter touched before, straight into its cells.
+///
+/// # Errors
+/// As [`decode`], and when the parts do not add up to the cells.
+pub fn decode_into<C: PartCodec>(
+    codec: &C,
+    chunk: &EncodedChunk<'_>,
+    cx: &FilterContext<'_>,
+    cells: &mut [u8],
+) -> Result<(), FilterError> {
+    let corrupt = FilterError::corrupt(C::FILTER);
+    let table = PartTable::decode(&chunk.metadata).map_err(corrupt)?;
+    if table.metadata_bytes > 0 {
+        return Err(corrupt(DecodeErrorKind::Trailing { left: table.metadata_bytes }.at("chunk metadata", 0)));
+    }
+    if table.data_bytes != cells.len() as u64 {
+        let kind = DecodeErrorKind::Mismatch { found: table.data_bytes, expected: cells.len() as u64 };
+        return Err(corrupt(kind.at("part original length", 0)));
+    }
+    let mut data = Reader::new(&chunk.data);
+    decompress_parts(codec, table.metadata, &mut data, cx, &mut []).map_err(corrupt)?;
+    decompress_parts(codec, table.data, &mut data, cx, cells).map_err(corrupt)?;
+    data.finish("compressed parts").map_err(corrupt)
+}
+
+/// The table of part lengths, its entries still to be read.
+struct PartTable<'a> {
+    metadata: Reader<'a>,
+    metadata_bytes: u64,
+    data: Reader<'a>,
+    data_bytes: u64,
+}
+
+impl<'a> PartTable<'a> {
+    fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(bytes);
+        let metadata_parts = u64::from(r.u32("metadata part count")?);
+        let data_parts = u64::from(r.u32("data part count")?);
+        let metadata = r.split(metadata_parts * 8, "metadata part lengths")?;
+        let data = r.split(data_parts * 8, "data part lengths")?;
+        r.finish("chunk metadata")?;
+        Ok(Self { metadata_bytes: original_bytes(metadata.clone())?, data_bytes: original_bytes(data.clone())?, metadata, data })
+    }
+}
+
+fn original_bytes(mut parts: Reader<'_>) -> Result<u64, DecodeError> {
+    let mut total = 0;
+    while !parts.is_empty() {
+        total += u64::from(parts.u32("part original length")?);
+        parts.u32("part compressed length")?;
+    }
+    Ok(total)
+}
+
+fn decompress_parts<C: PartCodec>(
+    codec: &C,
+    mut parts: Reader<'_>,
+    data: &mut Reader<'_>,
+    cx: &FilterContext<'_>,
+    out: &mut [u8],
+) -> Result<(), DecodeError> {
+    let mut rest = out;
+    while !parts.is_empty() {
+        let original = parts.u32("part original length")?;
+        let compressed = parts.u32("part compressed length")?;
+        let part = data.bytes(compressed.into(), "compressed part")?;
+        let Some((target, behind)) =
+            usize::try_from(original).ok().and_then(|len| std::mem::take(&mut rest).split_at_mut_checked(len))
+        else {
+            return Err(parts.invalid("part original length", original.into(), "within the chunk"));
+        };
+        codec.decompress(part, cx, target)?;
+        rest = behind;
+    }
+    Ok(())
+}
+
+fn part_length<C: PartCodec>(bytes: usize) -> Result<u32, FilterError> {
+    u32::try_from(bytes)
+        .map_err(|_| FilterError::invalid_input(C::FILTER, format!("a part of {bytes} bytes; 4 GiB is the limit")))
+}

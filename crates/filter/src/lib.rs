@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing)]
+
+pub mod checksum;
+mod chunk;
+pub mod compressor;
+mod contract;
+mod error;
+mod spec;
+
+pub use chunk::{Chunk, EncodedChunk, Parts};
+pub use contract::{Filter, FilterContext, StringFilter};
+pub use error::FilterError;
+pub use spec::{FilterList, FilterSpec, WebpFormat};

@@ -1,0 +1,2 @@
+//! Test helpers of talavera.
+#![forbid(unsafe_code)]

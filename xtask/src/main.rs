@@ -1,0 +1,2 @@
+//! Chores of the talavera workspace.
+fn main() {}
