@@ -1,2 +1,4 @@
-//! Test helpers of talavera.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+
+pub mod laws;
