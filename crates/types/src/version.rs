@@ -131,8 +131,14 @@ since! {
     15 => has_delete_metadata,
     /// A sparse fragment partly inside a time window is read cell by cell.
     15 => overlaps_time_window_partially,
+    /// SCALE_FLOAT exists.
+    15 => has_float_scale_filter,
+    /// Statistics of dense tiles that were written in part count fill values; before, zeros and nulls.
+    16 => has_exact_dense_statistics,
     /// The footer points to the processed conditions; version 15 stores them without a pointer.
     16 => has_processed_conditions,
+    /// XOR and WEBP exist.
+    16 => has_xor_and_webp_filters,
     /// Attributes store whether their values ascend.
     17 => has_data_order,
     /// RLE and DICTIONARY of variable-length UTF-8 take the offsets too.
@@ -141,6 +147,8 @@ since! {
     18 => has_dimension_labels,
     /// Vacuum files hold relative paths.
     19 => has_relative_vacuum_paths,
+    /// DELTA exists.
+    19 => has_delta_filter,
     /// Schemas store enumerations.
     20 => has_enumerations,
     /// A filter sees the datatype that the filter before it hands on; before, that of the field.
