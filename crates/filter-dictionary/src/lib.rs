@@ -1,2 +1,9 @@
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-//! Skeleton.
+#![warn(clippy::indexing_slicing)]
+
+mod dictionary;
+mod filter;
+
+pub use dictionary::{Encoded, decode, encode};
+pub use filter::Dictionary;

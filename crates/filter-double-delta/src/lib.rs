@@ -1,2 +1,13 @@
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-//! Skeleton.
+#![warn(clippy::indexing_slicing)]
+
+mod decode;
+mod element;
+mod encode;
+mod filter;
+
+pub use decode::decode;
+pub(crate) use element::{element_bytes, not_integers};
+pub use encode::encode;
+pub use filter::DoubleDelta;
