@@ -59,8 +59,10 @@ pub fn stored_statistics(schema: &ArraySchema, field: FieldId, dense: bool) -> S
 /// Never believed: null counts of text, of bytes and of cells with several values (0, or a multiple of the truth),
 /// minimum and maximum of fixed-length text that is nullable, all about `__coords`.
 ///
-/// Two limits remain even then. Minimum and maximum of floats depend on the order of cells where NaN is among them, see
-/// [`float_bounds_are_exact`]; a sum stops at the bounds of its type, see [`Sum::is_exact`](crate::Sum::is_exact).
+/// Limits remain even then. Statistics are about all cells stored, also those that a delete or a later fragment hides.
+/// Minimum and maximum of floats depend on the order of cells where NaN is among them, see [`float_bounds_are_exact`]. Text
+/// is compared up to the first NUL, so bounds that hold one say nothing about what follows it. A sum stops at the bounds of
+/// its type, see [`Sum::is_exact`](crate::Sum::is_exact).
 #[must_use]
 pub fn exact_statistics(version: FormatVersion, schema: &ArraySchema, field: FieldId, dense: bool) -> StatisticSet {
     let nothing = StatisticSet::default();
