@@ -14,7 +14,7 @@ use crate::{Chunk, EncodedChunk, FilterError};
 /// Puts the digest of every part in front of the metadata.
 #[must_use]
 pub fn encode<'a, const N: usize>(chunk: Chunk<'a>, digest: impl Fn(&[u8]) -> [u8; N]) -> Chunk<'a> {
-    let (metadata, data) = (chunk.metadata.passed_on(), chunk.data.passed_on());
+    let (metadata, data) = (&chunk.metadata, &chunk.data);
     let mut w = Writer::with_capacity(8 + (8 + N) * (metadata.count() + data.count()));
     w.len_u32(metadata.count());
     w.len_u32(data.count());
@@ -22,7 +22,8 @@ pub fn encode<'a, const N: usize>(chunk: Chunk<'a>, digest: impl Fn(&[u8]) -> [u
         w.len_u64(part.len());
         w.bytes(&digest(part));
     }
-    Chunk { metadata: metadata.behind(w.into_vec()), data }
+    // A part without bytes has a digest and is then lost.
+    Chunk { metadata: chunk.metadata.passed_on().behind(w.into_vec()), data: chunk.data.passed_on() }
 }
 
 /// Checks the digest of every part and takes the digests away.
@@ -61,4 +62,36 @@ fn verify<const N: usize>(chunk: &EncodedChunk<'_>, digest: impl Fn(&[u8]) -> [u
     check(&mut metadata_entries, r)?;
     check(&mut data_entries, Reader::new(&chunk.data))?;
     Ok(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(bytes: &[u8]) -> [u8; 1] {
+        [bytes.iter().fold(0xd4, |sum: u8, byte| sum.wrapping_add(*byte))]
+    }
+
+    /// What the reference writes for variable-length cells that are all empty.
+    #[test]
+    fn an_empty_part_has_a_digest_and_is_not_handed_on() {
+        let encoded = encode(Chunk::new(&[]), sum);
+        let header = [
+            0, 0, 0, 0, 1, 0, 0, 0, // no metadata parts, one data part
+            0, 0, 0, 0, 0, 0, 0, 0, 0xd4, // length, digest
+        ];
+        assert_eq!(encoded.metadata.iter().collect::<Vec<_>>(), [header]);
+        assert_eq!(encoded.data.count(), 0);
+    }
+
+    #[test]
+    fn a_changed_byte_is_found() {
+        let encoded = encode(Chunk::new(&[1, 2, 3]), sum);
+        let metadata = encoded.metadata.concat();
+        let decode = |data| decode(FilterType::ChecksumMd5, EncodedChunk::new(&metadata, data), sum);
+        assert_eq!(decode(&[1, 2, 3]).unwrap(), EncodedChunk::new(&[], &[1, 2, 3]));
+        assert!(decode(&[1, 2, 4]).is_err());
+        assert!(decode(&[1, 2]).is_err());
+        assert!(decode(&[1, 2, 3, 0]).is_err());
+    }
 }
