@@ -1,0 +1,129 @@
+//! To disk: cells become chunks.
+
+use std::ops::Range;
+
+use talavera_codec::{Limits, Writer};
+use talavera_filter::{Chunk, FilterError};
+
+use super::{Pipeline, Stage};
+use crate::{ChunkEntry, ChunkTable, PipelineError, chunking};
+
+impl Pipeline {
+    /// Encodes a tile of fixed-length cells, or of offsets or validity.
+    ///
+    /// # Errors
+    /// [`PipelineError::Chunk`] for cells that a filter cannot store, [`PipelineError::InvalidInput`] for bytes that are no
+    /// whole cells and for a chunk of 4 GiB and more.
+    pub fn encode_tile(&self, cells: &[u8]) -> Result<Vec<u8>, PipelineError> {
+        if !cells.len().is_multiple_of(self.format.cell_bytes) {
+            let reason = format!("{} bytes are no whole cells of {} bytes", cells.len(), self.format.cell_bytes);
+            return Err(PipelineError::invalid_input(reason));
+        }
+        if self.whole_tile_chunks {
+            return self.encode_chunks(cells, &chunking::one(cells.len()));
+        }
+        self.encode_chunks(cells, &chunking::fixed(cells.len(), self.format.cell_bytes))
+    }
+
+    /// Encodes a tile of variable-length cells without their offsets. `offsets` holds the start of each cell in `values`,
+    /// one more than there are cells: the last is the length of `values`.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode_tile`], and [`PipelineError::InvalidInput`] for offsets that do not ascend from 0 to the length
+    /// of `values`.
+    pub fn encode_var_tile(&self, values: &[u8], offsets: &[u64]) -> Result<Vec<u8>, PipelineError> {
+        check_offsets(values, offsets)?;
+        if self.whole_tile_chunks {
+            return self.encode_chunks(values, &chunking::one(values.len()));
+        }
+        self.encode_chunks(values, &chunking::var(offsets, self.format.cell_bytes))
+    }
+
+    /// Encodes a tile of strings together with their offsets, as one chunk; the offsets tile is
+    /// [empty](crate::is_empty_tile) then. `offsets` is as in [`Pipeline::encode_var_tile`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode_var_tile`], and [`PipelineError::InvalidInput`] when the first filter takes no strings.
+    pub fn encode_strings(&self, values: &[u8], offsets: &[u64]) -> Result<Vec<u8>, PipelineError> {
+        check_offsets(values, offsets)?;
+        let Some((strings, first, rest)) = self.string_stage() else {
+            return Err(PipelineError::invalid_input("the first filter stores no offsets"));
+        };
+        let limits = unlimited();
+        let in_chunk = PipelineError::in_chunk(0);
+        let chunk = strings.encode_strings(values, offsets, &self.context(first, &limits)).map_err(in_chunk)?;
+        let chunk = self.run(rest, chunk).map_err(in_chunk)?;
+        let mut w = Writer::new();
+        ChunkTable::encode_count(&mut w, 1);
+        write_chunk(&chunk, 0, values.len(), &mut w)?;
+        Ok(w.into_vec())
+    }
+
+    /// The tile that stands for no tile: the offsets of strings that [`Pipeline::encode_strings`] stored.
+    #[must_use]
+    pub fn encode_empty_tile() -> Vec<u8> {
+        vec![0; 8]
+    }
+
+    /// Encodes a tile cut at the given bounds, for chunks that follow another rule (see
+    /// [`coordinates::chunks`](crate::coordinates::chunks)). They must cover `cells` in order.
+    ///
+    /// # Errors
+    /// [`PipelineError::Chunk`] for cells that a filter cannot store, [`PipelineError::InvalidInput`] for chunks that do not
+    /// cover `cells`, and for one of 4 GiB and more.
+    pub fn encode_chunks(&self, cells: &[u8], chunks: &[Range<usize>]) -> Result<Vec<u8>, PipelineError> {
+        let mut w = Writer::with_capacity(cells.len() / 2 + 64);
+        ChunkTable::encode_count(&mut w, chunks.len());
+        let mut end = 0;
+        for (index, range) in chunks.iter().enumerate() {
+            match cells.get(range.clone()) {
+                Some(bytes) if range.start == end => self.encode_chunk(index, bytes, &mut w)?,
+                _ => return Err(not_covered(cells)),
+            }
+            end = range.end;
+        }
+        if end == cells.len() { Ok(w.into_vec()) } else { Err(not_covered(cells)) }
+    }
+
+    fn encode_chunk(&self, index: usize, cells: &[u8], w: &mut Writer) -> Result<(), PipelineError> {
+        let chunk = self.run(&self.stages, Chunk::new(cells)).map_err(PipelineError::in_chunk(index))?;
+        write_chunk(&chunk, index, cells.len(), w)
+    }
+
+    /// Runs `stages`, the first first.
+    fn run<'a>(&self, stages: &[Stage], chunk: Chunk<'a>) -> Result<Chunk<'a>, FilterError> {
+        let limits = unlimited();
+        stages.iter().try_fold(chunk, |chunk, stage| stage.filter.encode(chunk, &self.context(stage, &limits)))
+    }
+}
+
+/// Encoding allocates by what the caller has in memory already.
+fn unlimited() -> Limits {
+    Limits::new(u64::MAX)
+}
+
+fn write_chunk(chunk: &Chunk<'_>, index: usize, original: usize, w: &mut Writer) -> Result<(), PipelineError> {
+    let length = |bytes: usize| {
+        u32::try_from(bytes)
+            .map_err(|_| PipelineError::invalid_input(format!("chunk {index} takes {bytes} bytes; 4 GiB is the limit")))
+    };
+    let (filtered, metadata) = (length(chunk.data.total_bytes())?, length(chunk.metadata.total_bytes())?);
+    ChunkEntry::encode_header(w, length(original)?, filtered, metadata);
+    for part in chunk.metadata.iter().chain(chunk.data.iter()) {
+        w.bytes(part);
+    }
+    Ok(())
+}
+
+fn check_offsets(values: &[u8], offsets: &[u64]) -> Result<(), PipelineError> {
+    let ends_right = offsets.last() == Some(&(values.len() as u64)) && offsets.first() == Some(&0);
+    if ends_right && offsets.is_sorted() {
+        return Ok(());
+    }
+    Err(PipelineError::invalid_input(format!("the offsets do not ascend from 0 to the {} bytes of the cells", values.len())))
+}
+
+#[cold]
+fn not_covered(cells: &[u8]) -> PipelineError {
+    PipelineError::invalid_input(format!("the chunks do not cover the {} bytes of the tile", cells.len()))
+}
