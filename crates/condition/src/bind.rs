@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use talavera_schema::{ArraySchema, Enumeration};
 use talavera_types::{CellValNum, Datatype};
 
-use crate::bound::{BoundCondition, BoundField, Leaf, Members, Node, Test};
+use crate::bound::{BoundCondition, BoundField, Leaf, Node, Test};
 use crate::literal::is_text;
+use crate::members::Members;
 use crate::{Comparison, ConditionError, Literal, QueryCondition};
 
 /// What a condition must know about a field.
@@ -82,16 +83,19 @@ impl QueryCondition {
 
 /// The field with this name; `__timestamps` is one of every array.
 fn field_type<'a>(schema: &'a ArraySchema, name: &str) -> Option<FieldType<'a>> {
-    let attribute = schema.attributes.iter().find(|attribute| attribute.name == name).map(|attribute| FieldType {
+    let attribute = schema.attribute(name).map(|(_, attribute)| FieldType {
         datatype: attribute.datatype,
         cell_val_num: attribute.cell_val_num,
         nullable: attribute.nullable,
         enumeration: attribute.enumeration.as_deref(),
     });
     let dimension = || {
-        let dimension = schema.domain.dimensions.iter().find(|dimension| dimension.name == name)?;
-        let cell_val_num = if dimension.is_var() { CellValNum::Var } else { CellValNum::ONE };
-        Some(FieldType { datatype: dimension.datatype, cell_val_num, nullable: false, enumeration: None })
+        schema.dimension(name).map(|(_, dimension)| FieldType {
+            datatype: dimension.datatype,
+            cell_val_num: dimension.cell_val_num(),
+            nullable: false,
+            enumeration: None,
+        })
     };
     let timestamps = || {
         let cell_val_num = CellValNum::ONE;

@@ -2,6 +2,7 @@
 
 use talavera_types::{CellValNum, Datatype};
 
+use crate::members::Members;
 use crate::{Combination, Comparison, ConditionError, Literal, QueryCondition};
 
 /// A condition bound to a schema: every field exists and every value has the field's width.
@@ -59,16 +60,6 @@ pub(crate) enum Test {
     },
 }
 
-/// The values of an IN list, ascending and each once; numbers as the unsigned integers of their bytes.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Members {
-    One(Vec<u8>),
-    Two(Vec<u16>),
-    Four(Vec<u32>),
-    Eight(Vec<u64>),
-    Text(Vec<Vec<u8>>),
-}
-
 impl BoundCondition {
     /// The names of the fields whose cells are needed, each once, sorted.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
@@ -107,50 +98,4 @@ impl BoundCondition {
             }
         }
     }
-}
-
-impl Members {
-    /// The list for cells of `width` bytes, 1, 2, 4 or 8; any other width makes a list of text. Members of another
-    /// width than the cells cannot be in a list of numbers and are dropped.
-    pub(crate) fn new(width: usize, values: Vec<Vec<u8>>) -> Self {
-        macro_rules! numbers {
-            ($variant:ident, $type:ty) => {{
-                let numbers = values.iter().filter_map(|value| Some(<$type>::from_le_bytes(value.as_slice().try_into().ok()?)));
-                Self::$variant(sorted(numbers.collect()))
-            }};
-        }
-        match width {
-            1 => numbers!(One, u8),
-            2 => numbers!(Two, u16),
-            4 => numbers!(Four, u32),
-            8 => numbers!(Eight, u64),
-            _ => Self::Text(sorted(values)),
-        }
-    }
-
-    /// Whether `test` holds for a member, given as the format stores it; none is asked after one that it holds for.
-    pub(crate) fn any(&self, mut test: impl FnMut(&[u8]) -> bool) -> bool {
-        match self {
-            Self::One(members) => members.iter().any(|member| test(&[*member])),
-            Self::Two(members) => members.iter().any(|member| test(&member.to_le_bytes())),
-            Self::Four(members) => members.iter().any(|member| test(&member.to_le_bytes())),
-            Self::Eight(members) => members.iter().any(|member| test(&member.to_le_bytes())),
-            Self::Text(members) => members.iter().any(|member| test(member)),
-        }
-    }
-
-    fn to_literals(&self) -> Vec<Literal> {
-        let mut literals = Vec::new();
-        self.any(|member| {
-            literals.push(Literal::Bytes(member.to_vec()));
-            false
-        });
-        literals
-    }
-}
-
-fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
-    values.sort_unstable();
-    values.dedup();
-    values
 }

@@ -4,7 +4,8 @@ mod kernel;
 
 use talavera_types::{Datatype, with_datatype};
 
-use crate::bound::{BoundCondition, BoundField, Leaf, Members, Node, Test};
+use crate::bound::{BoundCondition, BoundField, Leaf, Node, Test};
+use crate::members::Members;
 use crate::{Bitmap, Combination, ConditionError};
 
 /// The cells of one field of one tile.
@@ -153,7 +154,7 @@ impl<'a> Column<'a> {
     fn members(&self, members: &Members, negated: bool, out: &mut Bitmap) {
         match (members, self.values) {
             (Members::Text(members), values) => kernel::member_text(values, members, negated, out),
-            (Members::One(members), Values::Fixed { data, .. }) => kernel::member_numbers(data, members, negated, out),
+            (Members::One(members), Values::Fixed { data, .. }) => kernel::member_bytes(data, members, negated, out),
             (Members::Two(members), Values::Fixed { data, .. }) => kernel::member_numbers(data, members, negated, out),
             (Members::Four(members), Values::Fixed { data, .. }) => kernel::member_numbers(data, members, negated, out),
             (Members::Eight(members), Values::Fixed { data, .. }) => kernel::member_numbers(data, members, negated, out),

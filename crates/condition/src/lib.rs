@@ -12,6 +12,7 @@ mod error;
 mod evaluate;
 mod field;
 mod literal;
+mod members;
 mod prune;
 mod text;
 

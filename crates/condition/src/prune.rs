@@ -9,7 +9,8 @@ use talavera_codec::Writer;
 use talavera_schema::Range;
 use talavera_types::{Datatype, Native, with_datatype};
 
-use crate::bound::{BoundCondition, BoundField, Leaf, Members, Node, Test};
+use crate::bound::{BoundCondition, BoundField, Leaf, Node, Test};
+use crate::members::Members;
 use crate::{Combination, Comparison};
 
 /// Whether a condition holds for the cells of a tile.

@@ -4,8 +4,8 @@
 use std::num::NonZeroU32;
 
 use talavera_condition::{Bitmap, BoundCondition, ConditionError, FieldType, FieldView, Literal, QueryCondition, field};
-use talavera_schema::Enumeration;
-use talavera_types::{CellValNum, Datatype};
+use talavera_schema::{ArraySchema, Attribute, Dimension, Enumeration, Range};
+use talavera_types::{ArrayType, CellValNum, Datatype};
 
 fn field_type(name: &str) -> Option<FieldType<'static>> {
     let three = CellValNum::Fixed(NonZeroU32::new(3).unwrap());
@@ -165,6 +165,23 @@ fn trees_that_are_empty_or_too_deep_are_refused() {
     let deep = (0..200)
         .fold(QueryCondition::Constant(true), |inner, _| QueryCondition::Combine { combination: Or, children: vec![inner] });
     assert_eq!(deep.bind_fields(field_type, |_| None).unwrap_err(), ConditionError::Depth { limit: 128 });
+}
+
+#[test]
+fn a_schema_offers_its_attributes_its_dimensions_and_the_timestamps() {
+    let sizes = enumeration("sizes", true, &["small", "medium", "large"]);
+    let schema = ArraySchema::builder(ArrayType::Sparse)
+        .dimension(Dimension::new("x", Datatype::Int32, Range::Signed(0, 99), None))
+        .dimension(Dimension::string("name"))
+        .attribute(Attribute { enumeration: Some("sizes".to_owned()), ..Attribute::new("size", Datatype::UInt8) })
+        .enumeration(&sizes)
+        .build()
+        .unwrap();
+    let condition = QueryCondition::from_text("x < 5 and name > 'b' and size = 'medium' and __timestamps <= 9").unwrap();
+    let keep = condition.bind(&schema, |name| (name == "sizes").then_some(&sizes)).unwrap().to_stored().unwrap();
+    assert_eq!(keep.to_string(), "x < x'05000000' and name > x'62' and size = x'01' and __timestamps <= x'0900000000000000'",);
+    assert_eq!(keep.bind_stored(&schema).unwrap().to_stored().unwrap(), keep);
+    assert!(field("y").is_null().bind(&schema, |_| None).is_err());
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! The loops over cells: one per test and width, 64 cells to a word, without branches on cells of fixed length.
 
+use std::hash::Hash;
+
 use talavera_types::Native;
 
 use super::Values;
+use crate::members::MemberSet;
 use crate::{Bitmap, Comparison};
 
 /// Sets the bits of the cells of `data` that stand as `comparison` says to the number whose bytes `value` has.
@@ -30,20 +33,30 @@ pub(super) fn compare_text(values: Values<'_>, comparison: Comparison, value: &[
     }
 }
 
-/// Sets the bits of the cells that are, or if `negated` are not, one of `members`, which ascend.
-pub(super) fn member_numbers<T: Native + Ord>(data: &[u8], members: &[T], negated: bool, out: &mut Bitmap) {
-    // Up to this many, comparing all cells with each member beats searching for each cell.
-    const FEW: usize = 16;
-    match (members, negated) {
-        (few, false) if few.len() <= FEW => few_members(data, few, 0, out),
-        (few, true) if few.len() <= FEW => few_members(data, few, 1, out),
-        (many, _) => fixed(data, out, |cell: T| many.binary_search(&cell).is_ok() != negated),
+/// Sets the bits of the cells that are, or if `negated` are not, one of `members`.
+pub(super) fn member_numbers<T: Native + Hash + Ord>(data: &[u8], members: &MemberSet<T>, negated: bool, out: &mut Bitmap) {
+    // Up to this many, comparing all cells with each member beats looking each cell up; it takes longer on wide cells.
+    if members.ascending.len() <= 48 / T::SIZE {
+        few_members(data, &members.ascending, negated.into(), out);
+    } else {
+        fixed(data, out, |cell: T| members.hashed.contains(&cell) != negated);
     }
 }
 
+/// As [`member_numbers`], for cells of one byte.
+pub(super) fn member_bytes(data: &[u8], members: &MemberSet<u8>, negated: bool, out: &mut Bitmap) {
+    let mut matches = [negated; 256];
+    for member in &members.ascending {
+        if let Some(cell) = matches.get_mut(usize::from(*member)) {
+            *cell = !negated;
+        }
+    }
+    fixed(data, out, |cell: u8| matches.get(usize::from(cell)).copied().unwrap_or(negated));
+}
+
 /// As [`member_numbers`], for text.
-pub(super) fn member_text(values: Values<'_>, members: &[Vec<u8>], negated: bool, out: &mut Bitmap) {
-    text(values, out, |cell| members.binary_search_by(|member| member.as_slice().cmp(cell)).is_ok() != negated);
+pub(super) fn member_text(values: Values<'_>, members: &MemberSet<Vec<u8>>, negated: bool, out: &mut Bitmap) {
+    text(values, out, |cell| members.hashed.contains(cell) != negated);
 }
 
 /// Sets the bits of the cells of `data` that pass `test`. `data` holds at most as many cells as `out`.
@@ -132,6 +145,7 @@ fn set_in_order<'w>(words: impl Iterator<Item = &'w mut u64>, mut matches: impl 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::members::Members;
 
     #[test]
     fn packed_bits_lie_in_the_order_of_the_bytes() {
@@ -146,10 +160,14 @@ mod tests {
     #[test]
     fn cells_behind_the_last_never_match() {
         let data: Vec<u8> = (0..65_i32).flat_map(i32::to_le_bytes).collect();
-        for members in [&[][..], &[1, 2], &(0..40).collect::<Vec<u32>>()] {
+        for count in [0, 2, 40] {
+            let Members::Four(members) = Members::new(4, (0..count).map(|member: u32| member.to_le_bytes().to_vec()).collect())
+            else {
+                panic!("four bytes are a number")
+            };
             let mut out = Bitmap::new(65, false);
-            member_numbers(&data, members, true, &mut out);
-            assert_eq!(out.count_ones(), 65 - members.len());
+            member_numbers(&data, &members, true, &mut out);
+            assert_eq!(out.count_ones(), 65 - count as usize);
         }
     }
 }
