@@ -1,0 +1,184 @@
+//! The AVX2 kernels.
+//!
+//! Everything is one step repeated: zip the bytes of the first half of a list of vectors with those of its second half.
+//! Number the bytes of `S` vectors of 16: the step moves the highest bit of a byte's number to the lowest place. Rows
+//! have the byte's weight in the high `log2(S)` bits and elements have it in the low ones, so `log2(S)` steps unshuffle
+//! and four steps shuffle. The two halves of a 32-byte register hold two such lists side by side.
+
+#![expect(clippy::indexing_slicing, reason = "all indices are below S, and offsets below the lengths checked at entry")]
+
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256,
+    _mm256_set_m128i, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
+};
+
+/// Elements that one round takes: 16 in each half of the registers.
+const GROUP: usize = 32;
+
+/// Shuffles and says so, or leaves it to the plain version.
+pub(crate) fn shuffle<const S: usize>(elements: &[u8], rows: &mut [u8]) -> bool {
+    let count = elements.len() / S;
+    if count < GROUP || rows.len() != elements.len() || !is_x86_feature_detected!("avx2") {
+        return false;
+    }
+    // SAFETY: AVX2 was detected on the line above.
+    unsafe { shuffle_avx2::<S>(elements, rows, count) };
+    for i in count - count % GROUP..count {
+        for b in 0..S {
+            rows[b * count + i] = elements[i * S + b];
+        }
+    }
+    true
+}
+
+/// Unshuffles and says so, or leaves it to the plain version.
+pub(crate) fn unshuffle<const S: usize>(rows: &[u8], elements: &mut [u8]) -> bool {
+    let count = elements.len() / S;
+    if count < GROUP || rows.len() != elements.len() || !is_x86_feature_detected!("avx2") {
+        return false;
+    }
+    // SAFETY: AVX2 was detected on the line above.
+    unsafe { unshuffle_avx2::<S>(rows, elements, count) };
+    for i in count - count % GROUP..count {
+        for b in 0..S {
+            elements[i * S + b] = rows[b * count + i];
+        }
+    }
+    true
+}
+
+/// Shuffles whole groups.
+///
+/// Two at a time, so that whole cache lines of a row are written: where a row takes a multiple of 4 KiB, as in chunks of
+/// 64 KiB, the lines of all rows compete for the same place in the cache.
+#[target_feature(enable = "avx2")]
+fn shuffle_avx2<const S: usize>(elements: &[u8], rows: &mut [u8], count: usize) {
+    let pairs = elements.chunks_exact(2 * GROUP * S);
+    let single = pairs.remainder();
+    for (g, pair) in pairs.enumerate() {
+        let (first, second) = pair.split_at(GROUP * S);
+        let (first, second) = (shuffle_group::<S>(first), shuffle_group::<S>(second));
+        for (b, (first, second)) in first.into_iter().zip(second).enumerate() {
+            store_row(&mut rows[b * count + 2 * g * GROUP..], first);
+            store_row(&mut rows[b * count + (2 * g + 1) * GROUP..], second);
+        }
+    }
+    if single.len() >= GROUP * S {
+        let at = count - single.len() / S;
+        for (b, v) in shuffle_group::<S>(single).into_iter().enumerate() {
+            store_row(&mut rows[b * count + at..], v);
+        }
+    }
+}
+
+/// One register of each row, from the group at the front of `elements`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn shuffle_group<const S: usize>(elements: &[u8]) -> [__m256i; S] {
+    let (first, second) = elements.split_at(16 * S);
+    let mut v = [_mm256_setzero_si256(); S];
+    for (v, (low, high)) in v.iter_mut().zip(first.as_chunks().0.iter().zip(second.as_chunks().0)) {
+        *v = _mm256_set_m128i(load_16(high), load_16(low));
+    }
+    zip(zip(zip(zip(v))))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_row(row: &mut [u8], v: __m256i) {
+    if let Some(out) = row.first_chunk_mut() {
+        store_32(out, v);
+    }
+}
+
+/// Unshuffles whole groups.
+#[target_feature(enable = "avx2")]
+fn unshuffle_avx2<const S: usize>(rows: &[u8], elements: &mut [u8], count: usize) {
+    for (g, group) in elements.chunks_exact_mut(GROUP * S).enumerate() {
+        let mut v = [_mm256_setzero_si256(); S];
+        for (b, v) in v.iter_mut().enumerate() {
+            let at = b * count + g * GROUP;
+            if let Some(row) = rows[at..].first_chunk() {
+                *v = load_32(row);
+            }
+        }
+        for _ in 0..S.ilog2() {
+            v = zip(v);
+        }
+        let (first, second) = group.split_at_mut(16 * S);
+        for (v, (low, high)) in v.into_iter().zip(first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0)) {
+            store_16(low, _mm256_castsi256_si128(v));
+            store_16(high, _mm256_extracti128_si256::<1>(v));
+        }
+    }
+}
+
+/// Zips the first half of the vectors with the second, in both halves of the registers alike.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn zip<const S: usize>(v: [__m256i; S]) -> [__m256i; S] {
+    let mut zipped = v;
+    for i in 0..S / 2 {
+        zipped[2 * i] = _mm256_unpacklo_epi8(v[i], v[i + S / 2]);
+        zipped[2 * i + 1] = _mm256_unpackhi_epi8(v[i], v[i + S / 2]);
+    }
+    zipped
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_16(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the reference is to 16 readable bytes, and the load asks for no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_32(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: the reference is to 32 readable bytes, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_16(bytes: &mut [u8; 16], v: __m128i) {
+    // SAFETY: the reference is to 16 writable bytes, and the store asks for no alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_32(bytes: &mut [u8; 32], v: __m256i) {
+    // SAFETY: the reference is to 32 writable bytes, and the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar;
+
+    /// Kernel and plain version, both ways, on every count of elements around a few groups.
+    fn check<const S: usize>() {
+        for count in (0..4 * GROUP + 3).chain([1000, 8192]) {
+            let elements: Vec<u8> = (0..count * S).map(|i: usize| (i.wrapping_mul(0x9e37_79b1) >> 7).to_le_bytes()[0]).collect();
+            let mut expected = vec![0; elements.len()];
+            scalar::shuffle(S, &elements, &mut expected);
+            let mut rows = vec![0; elements.len()];
+            if !shuffle::<S>(&elements, &mut rows) {
+                continue;
+            }
+            assert_eq!(rows, expected, "{count} elements of {S} bytes");
+            let mut back = vec![0; elements.len()];
+            assert!(unshuffle::<S>(&rows, &mut back));
+            assert_eq!(back, elements, "{count} elements of {S} bytes");
+        }
+    }
+
+    #[test]
+    fn the_kernels_equal_the_plain_version_on_odd_lengths() {
+        check::<2>();
+        check::<4>();
+        check::<8>();
+    }
+}
