@@ -1,0 +1,187 @@
+//! The filter: a table of windows beside their deltas.
+//!
+//! ```text
+//! own metadata := u32 windows; per window { T first; u32 bytes }, then the previous metadata
+//! data         := the deltas, as many bytes as before
+//! ```
+//!
+//! Source: the format's tile page and 11-filters, "POSITIVE_DELTA".
+
+use std::borrow::Cow;
+
+use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
+use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts};
+use talavera_types::{Datatype, FilterType};
+
+use crate::{Element, deltas, restore};
+
+/// The POSITIVE_DELTA filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PositiveDelta {
+    /// Bytes of a window, at most. Only whole elements count, and one must fit.
+    pub max_window_bytes: u32,
+}
+
+impl PositiveDelta {
+    /// The window that schemas record by default.
+    pub const DEFAULT_MAX_WINDOW_BYTES: u32 = 1024;
+}
+
+impl Default for PositiveDelta {
+    fn default() -> Self {
+        Self { max_window_bytes: Self::DEFAULT_MAX_WINDOW_BYTES }
+    }
+}
+
+const FILTER: FilterType = FilterType::PositiveDelta;
+
+/// Runs an expression with the integer that a datatype is taken for, or another where the filter does nothing.
+macro_rules! with_element {
+    ($cx:expr, $element:ident => $apply:expr, $pass:expr) => {{
+        use Datatype as D;
+        match $cx.datatype {
+            D::Int8 => {
+                type $element = i8;
+                $apply
+            }
+            D::UInt8 | D::Bool | D::Blob | D::GeomWkb | D::GeomWkt => {
+                type $element = u8;
+                $apply
+            }
+            D::Int16 => {
+                type $element = i16;
+                $apply
+            }
+            D::UInt16 => {
+                type $element = u16;
+                $apply
+            }
+            D::Int32 => {
+                type $element = i32;
+                $apply
+            }
+            D::UInt32 => {
+                type $element = u32;
+                $apply
+            }
+            D::Int64 => {
+                type $element = i64;
+                $apply
+            }
+            D::UInt64 => {
+                type $element = u64;
+                $apply
+            }
+            date if (date.is_datetime() || date.is_time()) && $cx.version.reduces_dates() => {
+                type $element = i64;
+                $apply
+            }
+            _ => $pass,
+        }
+    }};
+}
+
+impl Filter for PositiveDelta {
+    fn filter_type(&self) -> FilterType {
+        FILTER
+    }
+
+    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
+        let passed = |chunk: Chunk<'a>| Ok(Chunk { metadata: chunk.metadata.passed_on(), data: chunk.data.passed_on() });
+        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), passed(chunk))
+    }
+
+    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
+        with_element!(cx, T => decode::<T>(chunk, cx), Ok(chunk))
+    }
+
+    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
+        with_element!(cx, T => decode_into::<T>(&chunk, cells), pass_into(&chunk, cells)).map_err(FilterError::corrupt(FILTER))
+    }
+}
+
+fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'_>, FilterError> {
+    let total = chunk.data.total_bytes();
+    if u32::try_from(total).is_err() {
+        return Err(FilterError::invalid_input(FILTER, format!("{total} bytes at once; 4 GiB is the limit")));
+    }
+    let max_window = usize::try_from(max_window_bytes).unwrap_or(usize::MAX) / T::BYTES * T::BYTES;
+    if max_window == 0 {
+        let reason = format!("a window of at most {max_window_bytes} bytes holds no element of {}", T::BYTES);
+        return Err(FilterError::invalid_input(FILTER, reason));
+    }
+    let mut windows = Vec::with_capacity((T::BYTES + 4) * (total / max_window + 1));
+    let mut window_count = 0;
+    let mut data = vec![0; total];
+    let mut rest = data.as_mut_slice();
+    for window in chunk.data.iter().flat_map(|part| part.chunks(max_window.min(whole_elements::<T>(part)))) {
+        let (out, behind) = rest.split_at_mut(window.len());
+        let Some(first) = deltas::<T>(window, out) else {
+            return Err(FilterError::invalid_input(FILTER, "values that descend"));
+        };
+        rest = behind;
+        window_count += 1;
+        first.append_to(&mut windows);
+        // A window is no longer than all parts, whose length fits.
+        windows.extend_from_slice(&u32::try_from(window.len()).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    let mut table = Writer::with_capacity(4 + windows.len());
+    table.u32(window_count);
+    table.bytes(&windows);
+    Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
+}
+
+/// Bytes of the whole elements of a part; of a part without one, whatever it has.
+fn whole_elements<T: Element>(part: &[u8]) -> usize {
+    match part.len() / T::BYTES * T::BYTES {
+        0 => part.len().max(1),
+        whole => whole,
+    }
+}
+
+fn decode<'a, T: Element>(chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
+    let corrupt = FilterError::corrupt(FILTER);
+    let mut data = vec![0; cx.limits.charge("chunk data", chunk.data.len() as u64).map_err(corrupt)?];
+    let mut r = Reader::new(&chunk.metadata);
+    decode_windows::<T>(&mut r, &chunk.data, &mut data).map_err(corrupt)?;
+    let own_metadata = chunk.metadata.len() - r.remaining();
+    Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+}
+
+fn decode_into<T: Element>(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result<(), DecodeError> {
+    let mut r = Reader::new(&chunk.metadata);
+    decode_windows::<T>(&mut r, &chunk.data, cells)?;
+    r.finish("chunk metadata")
+}
+
+/// Reads the table from the metadata and restores every window; exactly fills `out`.
+fn decode_windows<T: Element>(r: &mut Reader<'_>, data: &[u8], out: &mut [u8]) -> Result<(), DecodeError> {
+    check_length(data, out)?;
+    let windows = u64::from(r.u32("delta window count")?);
+    let mut windows = r.split(windows * (T::BYTES as u64 + 4), "delta windows")?;
+    let (mut data, mut rest) = (Reader::new(data), out);
+    while !windows.is_empty() {
+        let first = T::read(windows.bytes(T::BYTES as u64, "delta window first value")?).unwrap_or_default();
+        let stored = data.bytes(windows.u32("delta window length")?.into(), "delta window")?;
+        // The two are equally long, so what the reader had, `rest` has.
+        let (window, behind) = rest.split_at_mut(stored.len());
+        restore(first, stored, window);
+        rest = behind;
+    }
+    data.finish("delta windows")
+}
+
+/// What [`Filter::decode_into`] does where the filter does nothing.
+fn pass_into(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result<(), DecodeError> {
+    Reader::new(&chunk.metadata).finish("chunk metadata")?;
+    check_length(&chunk.data, cells)?;
+    cells.copy_from_slice(&chunk.data);
+    Ok(())
+}
+
+fn check_length(data: &[u8], out: &[u8]) -> Result<(), DecodeError> {
+    if data.len() == out.len() {
+        return Ok(());
+    }
+    Err(DecodeErrorKind::Mismatch { found: data.len() as u64, expected: out.len() as u64 }.at("chunk data length", 0))
+}
