@@ -1,2 +1,44 @@
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-//! Skeleton.
+#![warn(clippy::indexing_slicing)]
+
+mod element;
+mod filter;
+
+pub use element::{Element, Reduced};
+pub use filter::BitWidthReduction;
+
+/// Stores a window in as few bytes as its elements need; the result says what they are to be understood by, and
+/// [`Reduced::stored_bytes`] how many bytes of `stored` they take.
+///
+/// Bytes behind the last whole element count for nothing, but with them the whole window is stored as it is. Source: the
+/// format's tile page and 11-filters, "BIT_WIDTH_REDUCTION".
+///
+/// # Panics
+/// When `stored` is shorter than `window`.
+pub fn reduce<T: Element>(window: &[u8], stored: &mut [u8]) -> Reduced<T> {
+    let reduced = T::fit(window);
+    let stored_bytes = reduced.stored_bytes(window.len());
+    let (stored, _) = stored.split_at_mut(stored_bytes);
+    if reduced.is_raw(window.len()) {
+        stored.copy_from_slice(window);
+    } else {
+        T::narrow(window, reduced, stored);
+    }
+    reduced
+}
+
+/// Undoes [`reduce`]: fills `window`.
+///
+/// Bits that are no width of an integer give zeros; the filter refuses them before.
+///
+/// # Panics
+/// When `stored` is not as long as [`Reduced::stored_bytes`] says.
+pub fn restore<T: Element>(stored: &[u8], reduced: Reduced<T>, window: &mut [u8]) {
+    assert_eq!(stored.len(), reduced.stored_bytes(window.len()), "a window takes the bytes that its width says");
+    if reduced.is_raw(window.len()) {
+        window.copy_from_slice(stored);
+    } else {
+        T::widen(stored, reduced, window);
+    }
+}
