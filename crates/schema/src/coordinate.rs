@@ -23,6 +23,19 @@ pub enum Coordinate<'a> {
     String(&'a [u8]),
 }
 
+/// As a person writes it; strings in quotes, bytes that are no text escaped.
+impl std::fmt::Display for Coordinate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Signed(value) => value.fmt(f),
+            Self::Unsigned(value) => value.fmt(f),
+            Self::Float32(value) => value.fmt(f),
+            Self::Float64(value) => value.fmt(f),
+            Self::String(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
+        }
+    }
+}
+
 impl<'a> Coordinate<'a> {
     /// The coordinate whose bytes, little-endian, are all of `bytes`; `None` when their number or the datatype does not
     /// fit.

@@ -24,6 +24,13 @@ pub enum Range {
     String(Box<[u8]>, Box<[u8]>),
 }
 
+/// As `[low, high]`.
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}, {}]", self.low(), self.high())
+    }
+}
+
 impl Range {
     /// The range between two coordinates of one kind; `None` for two kinds.
     #[must_use]

@@ -1,0 +1,272 @@
+//! The cells of one field in memory: what users, the reader and writers share.
+
+use talavera_types::{CellValNum, Datatype, Native};
+
+use crate::Error;
+
+/// Bytes whose first one lies where any value of the format may start, so that they can be seen as typed values.
+#[derive(Clone, Default)]
+pub struct CellBytes {
+    words: Vec<u64>,
+    len: usize,
+}
+
+/// The cells of one field: an attribute, a dimension, or the cells' timestamps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldBuffer {
+    datatype: Datatype,
+    cell_val_num: CellValNum,
+    data: CellBytes,
+    offsets: Option<Vec<u64>>,
+    validity: Option<Vec<u8>>,
+}
+
+impl CellBytes {
+    /// `len` zero bytes.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(8)], len }
+    }
+
+    /// Makes the bytes `len` many; what they are afterwards is anything.
+    pub(crate) fn resize(&mut self, len: usize) {
+        self.words.resize(len.div_ceil(8), 0);
+        self.len = len;
+    }
+
+    /// A copy of `bytes`.
+    #[must_use]
+    pub fn copied(bytes: &[u8]) -> Self {
+        let mut copy = Self::zeroed(bytes.len());
+        copy.copy_from_slice(bytes);
+        copy
+    }
+
+    /// The memory itself, with the number of bytes of it that are used: for those who take it over without a copy.
+    #[must_use]
+    pub fn into_words(self) -> (Vec<u64>, usize) {
+        (self.words, self.len)
+    }
+
+    /// The bytes as values.
+    ///
+    /// Bytes behind the last whole value are left out.
+    #[must_use]
+    pub fn as_values<T: Native + bytemuck::Pod>(&self) -> &[T] {
+        let whole = self.len - self.len % size_of::<T>();
+        self.get(..whole).map_or(&[], |bytes| bytemuck::try_cast_slice(bytes).unwrap_or(&[]))
+    }
+}
+
+impl std::ops::Deref for CellBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let bytes: &[u8] = bytemuck::cast_slice(&self.words);
+        bytes.get(..self.len).unwrap_or(bytes)
+    }
+}
+
+impl std::ops::DerefMut for CellBytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        let len = self.len.min(bytes.len());
+        bytes.split_at_mut(len).0
+    }
+}
+
+impl PartialEq for CellBytes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl std::fmt::Debug for CellBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CellBytes({} bytes)", self.len)
+    }
+}
+
+impl FieldBuffer {
+    /// The cells of a field from their parts.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the parts do not describe the same number of cells: offsets are the start of each cell in
+    /// bytes and one more, the length of the data; validity is one byte a cell, 0 for null.
+    pub fn new(
+        datatype: Datatype,
+        cell_val_num: CellValNum,
+        data: CellBytes,
+        offsets: Option<Vec<u64>>,
+        validity: Option<Vec<u8>>,
+    ) -> Result<Self, Error> {
+        let buffer = Self { datatype, cell_val_num, data, offsets, validity };
+        buffer.check().map(|()| buffer)
+    }
+
+    /// A field without cells.
+    #[must_use]
+    pub fn empty(datatype: Datatype, cell_val_num: CellValNum, nullable: bool) -> Self {
+        let offsets = cell_val_num.is_var().then(|| vec![0]);
+        Self { datatype, cell_val_num, data: CellBytes::default(), offsets, validity: nullable.then(Vec::new) }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let cells = self.len();
+        let fits = match (&self.offsets, self.cell_val_num) {
+            (Some(offsets), CellValNum::Var) => {
+                offsets.first() == Some(&0) && offsets.is_sorted() && offsets.last() == Some(&(self.data.len() as u64))
+            }
+            (None, CellValNum::Fixed(_)) => self.data.len() == cells * self.cell_bytes().unwrap_or(1),
+            _ => false,
+        };
+        if !fits || self.validity.as_ref().is_some_and(|validity| validity.len() != cells) {
+            return Err(Error::invalid("data, offsets and validity of a field do not describe the same cells"));
+        }
+        Ok(())
+    }
+
+    /// The datatype of a value.
+    #[must_use]
+    pub fn datatype(&self) -> Datatype {
+        self.datatype
+    }
+
+    /// The number of values in a cell.
+    #[must_use]
+    pub fn cell_val_num(&self) -> CellValNum {
+        self.cell_val_num
+    }
+
+    /// Bytes of a cell, where all have the same length.
+    #[must_use]
+    pub fn cell_bytes(&self) -> Option<usize> {
+        let values = usize::try_from(self.cell_val_num.fixed()?).ok()?;
+        values.checked_mul(self.datatype.size())
+    }
+
+    /// The number of cells.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match (&self.offsets, self.cell_bytes()) {
+            (Some(offsets), _) => offsets.len().saturating_sub(1),
+            (None, Some(bytes)) => self.data.len() / bytes.max(1),
+            (None, None) => 0,
+        }
+    }
+
+    /// Whether there are no cells.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of all cells, one behind the other. What stands under a null is whatever was written.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    pub(crate) fn bytes(&self) -> &CellBytes {
+        &self.data
+    }
+
+    /// Where each cell starts in the data, in bytes, and one more: the length of the data. For cells of variable length.
+    #[must_use]
+    pub fn offsets(&self) -> Option<&[u64]> {
+        self.offsets.as_deref()
+    }
+
+    /// One byte a cell, 0 for null and anything else for a value. For nullable fields.
+    #[must_use]
+    pub fn validity(&self) -> Option<&[u8]> {
+        self.validity.as_deref()
+    }
+
+    /// Whether this cell is null.
+    #[must_use]
+    pub fn is_null(&self, cell: usize) -> bool {
+        self.validity.as_ref().and_then(|validity| validity.get(cell)).is_some_and(|&valid| valid == 0)
+    }
+
+    /// The bytes of one cell, null or not; none when there is no such cell.
+    #[must_use]
+    pub fn cell(&self, cell: usize) -> Option<&[u8]> {
+        match &self.offsets {
+            Some(offsets) => {
+                let (&start, &end) = (offsets.get(cell)?, offsets.get(cell + 1)?);
+                self.data.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+            }
+            None => {
+                let bytes = self.cell_bytes()?;
+                let start = cell.checked_mul(bytes)?;
+                self.data.get(start..start.checked_add(bytes)?)
+            }
+        }
+    }
+
+    /// The data as values of `T`, `values per cell × cells` of them.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when `T` is not the Rust type of the datatype. Dates and times are `i64`, text and bytes `u8`.
+    pub fn values<T: Native + bytemuck::Pod>(&self) -> Result<&[T], Error> {
+        let matches =
+            talavera_types::with_datatype!(self.datatype, N => std::any::TypeId::of::<N>() == std::any::TypeId::of::<T>());
+        if !matches {
+            return Err(Error::invalid(format!("{} cells cannot be seen as {}", self.datatype, std::any::type_name::<T>())));
+        }
+        Ok(self.data.as_values())
+    }
+
+    /// Data, offsets and validity, for those who take the memory over.
+    #[must_use]
+    pub fn into_parts(self) -> (CellBytes, Option<Vec<u64>>, Option<Vec<u8>>) {
+        (self.data, self.offsets, self.validity)
+    }
+
+    /// Bytes of memory that the cells take.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| offsets.len() * 8);
+        let validity = self.validity.as_ref().map_or(0, Vec::len);
+        (self.data.len() + offsets + validity) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_of_variable_length_are_found_by_their_offsets() {
+        let data = CellBytes::copied(b"abcde");
+        let buffer =
+            FieldBuffer::new(Datatype::StringAscii, CellValNum::Var, data, Some(vec![0, 2, 2, 5]), Some(vec![1, 1, 0])).unwrap();
+        assert_eq!(buffer.len(), 3);
+        assert_eq!(
+            [buffer.cell(0), buffer.cell(1), buffer.cell(2), buffer.cell(3)],
+            [Some(&b"ab"[..]), Some(b""), Some(b"cde"), None]
+        );
+        assert!(!buffer.is_null(0) && buffer.is_null(2));
+    }
+
+    #[test]
+    fn parts_that_disagree_are_refused() {
+        let refused = |offsets: Vec<u64>, validity| {
+            let data = CellBytes::copied(b"abcde");
+            FieldBuffer::new(Datatype::StringAscii, CellValNum::Var, data, Some(offsets), validity).is_err()
+        };
+        assert!(refused(vec![0, 6], None), "offsets beyond the data");
+        assert!(refused(vec![0, 3, 2, 5], None), "offsets that fall");
+        assert!(refused(vec![1, 5], None), "a first offset that is not 0");
+        assert!(refused(vec![0, 5], Some(vec![1, 1])), "more validity than cells");
+    }
+
+    #[test]
+    fn values_have_the_type_of_the_datatype_and_no_other() {
+        let data = CellBytes::copied(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        let buffer = FieldBuffer::new(Datatype::Int32, CellValNum::ONE, data, None, None).unwrap();
+        assert_eq!(buffer.values::<i32>().unwrap(), [1, 2]);
+        assert!(buffer.values::<u32>().is_err());
+    }
+}

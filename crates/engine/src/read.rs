@@ -1,0 +1,11 @@
+//! Reading: what is asked, which tiles answer it, and the cells in the order of the result.
+
+mod coordinates;
+mod dense;
+mod field;
+mod query;
+mod sparse;
+mod tile;
+
+pub use field::TIMESTAMPS_FIELD;
+pub use query::{Batch, Batches, ReadQuery};

@@ -1,0 +1,227 @@
+//! Which cells of a sparse array a read means: ranges per dimension, sorted, merged, and compared as order keys.
+
+use std::ops::Bound;
+
+use talavera_fragment::Cover;
+use talavera_schema::{ArraySchema, NdRange, Range};
+
+use crate::order::{order_keys, range_keys};
+use crate::{Error, FieldBuffer};
+
+use super::tiles::Kept;
+
+/// The cells of a read: those whose coordinate is, in every dimension, in one of the ranges.
+#[derive(Debug, Clone)]
+pub(crate) struct Selection {
+    pub(crate) axes: Vec<AxisSelection>,
+}
+
+/// The coordinates of a read along one dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AxisSelection {
+    /// All.
+    All,
+    /// Those whose order key is in one of these ranges, which ascend and do not touch.
+    Keys(Vec<(u64, u64)>),
+    /// Strings in one of these ranges, which ascend and do not overlap.
+    Text(Vec<TextRange>),
+}
+
+/// Strings from `low` on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextRange {
+    pub(crate) low: Box<[u8]>,
+    pub(crate) high: Bound<Box<[u8]>>,
+}
+
+impl TextRange {
+    fn contains(&self, text: &[u8]) -> bool {
+        *text >= *self.low && self.reaches(text)
+    }
+
+    /// Whether `text` does not lie beyond the end.
+    pub(crate) fn reaches(&self, text: &[u8]) -> bool {
+        match &self.high {
+            Bound::Included(high) => *text <= **high,
+            Bound::Excluded(high) => *text < **high,
+            Bound::Unbounded => true,
+        }
+    }
+}
+
+impl AxisSelection {
+    /// The union of ranges of one dimension; no ranges mean all.
+    pub(crate) fn new(ranges: &[Range]) -> Result<Self, Error> {
+        if ranges.is_empty() {
+            return Ok(Self::All);
+        }
+        let mut keys = Vec::new();
+        let mut text = Vec::new();
+        for range in ranges {
+            match range {
+                Range::String(low, high) => text.push(TextRange { low: low.clone(), high: Bound::Included(high.clone()) }),
+                _ => keys.extend(range_keys(range)),
+            }
+        }
+        match (keys.is_empty(), text.is_empty()) {
+            (_, true) => Ok(Self::Keys(merge_keys(keys))),
+            (true, false) => Ok(Self::Text(merge_text(text))),
+            (false, false) => Err(Error::invalid("strings and numbers as ranges of one dimension")),
+        }
+    }
+
+    /// How much of the coordinates of an MBR are meant.
+    fn cover(&self, mbr: &Range) -> Cover {
+        match (self, mbr) {
+            (Self::All, _) => Cover::Full,
+            (Self::Text(ranges), Range::String(low, high)) => {
+                let from = ranges.partition_point(|range| !range.reaches(low));
+                let Some(range) = ranges.get(from) else { return Cover::None };
+                cover(range.low <= *high, range.contains(low) && range.reaches(high))
+            }
+            (Self::Keys(ranges), mbr) => {
+                let Some((low, high)) = range_keys(mbr) else { return Cover::Partial };
+                let from = ranges.partition_point(|&(_, end)| end < low);
+                let Some(&(start, end)) = ranges.get(from) else { return Cover::None };
+                cover(start <= high, start <= low && high <= end)
+            }
+            (Self::Text(_), _) => Cover::Partial,
+        }
+    }
+
+    /// Keeps the cells whose coordinate is meant.
+    fn retain(&self, column: &FieldBuffer, cells: u32, kept: &mut Kept) {
+        match self {
+            Self::All => {}
+            Self::Text(ranges) => kept.retain(cells, |cell| {
+                let text = column.cell(cell as usize).unwrap_or_default();
+                let at = ranges.partition_point(|range| !range.reaches(text));
+                ranges.get(at).is_some_and(|range| range.contains(text))
+            }),
+            Self::Keys(ranges) => {
+                let keys = order_keys(column.datatype(), column.bytes());
+                let key = |cell: u32| keys.get(cell as usize).copied().unwrap_or(0);
+                match ranges.as_slice() {
+                    [] => kept.retain(cells, |_| false),
+                    &[(low, high)] => kept.retain(cells, |cell| (low..=high).contains(&key(cell))),
+                    _ => kept.retain(cells, |cell| {
+                        let key = key(cell);
+                        let at = ranges.partition_point(|&(_, end)| end < key);
+                        ranges.get(at).is_some_and(|&(start, _)| start <= key)
+                    }),
+                }
+            }
+        }
+    }
+}
+
+impl Selection {
+    /// The selection of these ranges, one list per dimension.
+    pub(crate) fn new(schema: &ArraySchema, ranges: &[Vec<Range>]) -> Result<Self, Error> {
+        let mut axes = ranges.iter().map(|ranges| AxisSelection::new(ranges)).collect::<Result<Vec<_>, _>>()?;
+        axes.resize(schema.domain.dimensions.len(), AxisSelection::All);
+        Ok(Self { axes })
+    }
+
+    /// How much of a rectangle is meant.
+    pub(crate) fn cover(&self, mbr: &NdRange) -> Cover {
+        let mut all = Cover::Full;
+        for (axis, range) in self.axes.iter().zip(&mbr.0) {
+            match axis.cover(range) {
+                Cover::None => return Cover::None,
+                Cover::Partial => all = Cover::Partial,
+                Cover::Full => {}
+            }
+        }
+        all
+    }
+
+    /// The cells of a tile that are meant.
+    pub(crate) fn kept(&self, coordinates: &[FieldBuffer], cells: u32) -> Kept {
+        let mut kept = Kept::All;
+        for (axis, column) in self.axes.iter().zip(coordinates) {
+            axis.retain(column, cells, &mut kept);
+        }
+        kept
+    }
+}
+
+fn cover(touches: bool, holds: bool) -> Cover {
+    match (touches, holds) {
+        (false, _) => Cover::None,
+        (true, false) => Cover::Partial,
+        (true, true) => Cover::Full,
+    }
+}
+
+fn merge_keys(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.retain(|(low, high)| low <= high);
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
+    for (low, high) in ranges {
+        match merged.last_mut() {
+            Some((_, end)) if low <= end.saturating_add(1) => *end = high.max(*end),
+            _ => merged.push((low, high)),
+        }
+    }
+    merged
+}
+
+fn merge_text(mut ranges: Vec<TextRange>) -> Vec<TextRange> {
+    ranges.retain(|range| range.reaches(&range.low));
+    ranges.sort_by(|a, b| a.low.cmp(&b.low));
+    let mut merged: Vec<TextRange> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            // The later start lies inside; the end is the greater of both.
+            Some(last) if last.reaches(&range.low) => {
+                let grows = match &range.high {
+                    Bound::Included(high) => !last.reaches(high),
+                    Bound::Excluded(high) => !last.reaches(high) && last.high != Bound::Included(high.clone()),
+                    Bound::Unbounded => true,
+                };
+                if grows {
+                    last.high = range.high;
+                }
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(low: &str, high: &str) -> Range {
+        Range::String(low.as_bytes().into(), high.as_bytes().into())
+    }
+
+    #[test]
+    fn a_range_inside_another_does_not_shorten_it() {
+        let AxisSelection::Text(merged) = AxisSelection::new(&[text("a", "z"), text("b", "d")]).unwrap() else { panic!() };
+        assert_eq!(merged, [TextRange { low: b"a"[..].into(), high: Bound::Included(b"z"[..].into()) }]);
+    }
+
+    #[test]
+    fn a_reversed_range_of_strings_holds_nothing() {
+        let axis = AxisSelection::new(&[text("d", "b")]).unwrap();
+        assert_eq!(axis.cover(&text("a", "z")), Cover::None);
+    }
+
+    #[test]
+    fn rectangles_are_covered_by_one_of_the_ranges_or_partly() {
+        let axis = AxisSelection::new(&[Range::Signed(10, 20), Range::Signed(-5, 0), Range::Signed(21, 22)]).unwrap();
+        assert_eq!(axis.cover(&Range::Signed(11, 22)), Cover::Full);
+        assert_eq!(axis.cover(&Range::Signed(1, 9)), Cover::None);
+        assert_eq!(axis.cover(&Range::Signed(0, 9)), Cover::Partial);
+        assert_eq!(axis.cover(&Range::Signed(23, 90)), Cover::None);
+    }
+
+    #[test]
+    fn both_zeros_are_in_a_range_that_ends_in_one() {
+        let axis = AxisSelection::new(&[Range::Float64(0.0, 1.0)]).unwrap();
+        assert_eq!(axis.cover(&Range::Float64(-0.0, 0.5)), Cover::Full);
+    }
+}

@@ -1,0 +1,218 @@
+//! Cuts a sparse read into parts that follow each other in the order of the result and fit into a memory budget.
+
+use std::ops::Bound;
+
+use talavera_fragment::Cover;
+use talavera_schema::Range;
+use talavera_types::Layout;
+
+use super::SparseRead;
+use super::plan::{Plan, TilePlan};
+use super::select::{AxisSelection, Selection, TextRange};
+use crate::Error;
+use crate::order::{CellOrder, Component, range_keys};
+
+/// How often a selection may be halved without any tile falling away: beyond that its tiles all overlap, and smaller
+/// selections would only decode them again and again.
+const VAIN_CUTS: u32 = 6;
+
+/// The parts of a sparse read.
+#[derive(Debug)]
+pub(crate) struct Splitter {
+    /// Parts still to be looked at, the next one last.
+    pending: Vec<Part>,
+    order: Option<CellOrder>,
+    target_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Part {
+    selection: Selection,
+    vain_cuts: u32,
+}
+
+impl Splitter {
+    /// The parts of a selection, each of about so many bytes of memory.
+    pub(crate) fn new(read: &SparseRead<'_>, selection: Selection, layout: Layout, target_bytes: u64) -> Result<Self, Error> {
+        let schema = read.array.schema();
+        // Along the Hilbert curve no cut of the coordinates keeps the order, so such a read has one part.
+        let along_curve = schema.is_hilbert() && layout == Layout::GlobalOrder;
+        // Without an order any cut will do; along the first dimension is one.
+        let order = if layout == Layout::Unordered { Layout::RowMajor } else { layout };
+        let order = if along_curve { None } else { Some(CellOrder::new(schema, order)?) };
+        Ok(Self { pending: vec![Part { selection, vain_cuts: 0 }], order, target_bytes })
+    }
+
+    /// The next part that has tiles, with its plan.
+    pub(crate) fn next(&mut self, read: &SparseRead<'_>) -> Result<Option<(Selection, Plan)>, Error> {
+        while let Some(part) = self.pending.pop() {
+            let plan = read.plan(&part.selection)?;
+            if plan.tiles.is_empty() {
+                continue;
+            }
+            if plan.tiles.len() == 1 || read.memory_bytes(&plan)? <= self.target_bytes {
+                return Ok(Some((part.selection, plan)));
+            }
+            match self.order.as_ref().and_then(|order| cut(&part.selection, &plan, order)) {
+                Some((low, high)) if part.vain_cuts < VAIN_CUTS => {
+                    let vain = |selection: &Selection| -> Result<u32, Error> {
+                        let tiles = plan.tiles.iter().filter(|tile| selection.cover(&tile.mbr) != Cover::None).count();
+                        Ok(if tiles == plan.tiles.len() { part.vain_cuts + 1 } else { 0 })
+                    };
+                    let (low_cuts, high_cuts) = (vain(&low)?, vain(&high)?);
+                    self.pending.push(Part { selection: high, vain_cuts: high_cuts });
+                    self.pending.push(Part { selection: low, vain_cuts: low_cuts });
+                }
+                _ => return Ok(Some((part.selection, plan))),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Two selections, the first wholly before the second in the order, that together are the one given.
+fn cut(selection: &Selection, plan: &Plan, order: &CellOrder) -> Option<(Selection, Selection)> {
+    for &component in &order.components {
+        let (dimension, by_tile) = match component {
+            Component::Tile(dimension) => (dimension, true),
+            Component::Value(dimension) => (dimension, false),
+            Component::Hilbert => return None,
+        };
+        let axis = selection.axes.get(dimension)?;
+        let halves = match Hull::of(axis, &plan.tiles, dimension)? {
+            Hull::Keys(low, high) if by_tile => {
+                let tiles = (*order.tiles.get(dimension)?)?;
+                let middle = tiles.first_key_of(tiles.tile(low / 2 + high / 2))?;
+                // The middle may share its tile with the low end; then the tile behind it is where to cut.
+                let middle = if middle > low { middle } else { tiles.first_key_of(tiles.tile(low).checked_add(1)?)? };
+                (low < middle && middle <= high).then(|| axis.cut_keys((low, high), middle))
+            }
+            Hull::Keys(low, high) => (low < high).then(|| axis.cut_keys((low, high), low + (high - low) / 2 + 1)),
+            Hull::Text(_) if by_tile => None,
+            Hull::Text(middle) => middle.map(|middle| axis.cut_text(&middle)),
+            Hull::Single => None,
+        };
+        if let Some((low, high)) = halves {
+            let with = |axis: AxisSelection| {
+                let mut half = selection.clone();
+                if let Some(target) = half.axes.get_mut(dimension) {
+                    *target = axis;
+                }
+                half
+            };
+            return Some((with(low), with(high)));
+        }
+        if !by_tile && matches!(Hull::of(axis, &plan.tiles, dimension)?, Hull::Text(None)) {
+            // Strings between which nothing is known to lie: what follows in the order cannot be cut first.
+            return None;
+        }
+    }
+    None
+}
+
+/// What the tiles of a plan span along one dimension, within a selection.
+enum Hull {
+    Keys(u64, u64),
+    /// A string with coordinates before and behind it, if one is known.
+    Text(Option<Box<[u8]>>),
+    Single,
+}
+
+impl Hull {
+    fn of(axis: &AxisSelection, tiles: &[TilePlan], dimension: usize) -> Option<Self> {
+        let ranges = || tiles.iter().filter_map(|tile| tile.mbr.0.get(dimension));
+        if let Some(Range::String(..)) = ranges().next() {
+            return Some(Self::of_text(axis, ranges()));
+        }
+        let keys: Vec<(u64, u64)> = ranges().map(range_keys).collect::<Option<_>>()?;
+        let (mut low, mut high) = (keys.iter().map(|keys| keys.0).min()?, keys.iter().map(|keys| keys.1).max()?);
+        if let AxisSelection::Keys(selected) = axis {
+            low = low.max(selected.first()?.0);
+            high = high.min(selected.last()?.1);
+        }
+        Some(if low < high { Self::Keys(low, high) } else { Self::Single })
+    }
+
+    fn of_text<'t>(axis: &AxisSelection, ranges: impl Iterator<Item = &'t Range>) -> Self {
+        let mut ends: Vec<&[u8]> = Vec::new();
+        for range in ranges {
+            if let Range::String(low, high) = range {
+                ends.extend([&**low, &**high]);
+            }
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        if ends.len() <= 1 {
+            return Self::Single;
+        }
+        // An end of a rectangle is a coordinate; all but the first have one before them.
+        let inside: Vec<&[u8]> = ends.into_iter().skip(1).filter(|end| axis.splits_at(end)).collect();
+        Self::Text(inside.get(inside.len() / 2).map(|&end| end.into()))
+    }
+}
+
+impl AxisSelection {
+    /// The keys below `middle`, and those from it on.
+    fn cut_keys(&self, hull: (u64, u64), middle: u64) -> (Self, Self) {
+        let whole = [hull];
+        let ranges = match self {
+            Self::Keys(ranges) => ranges.as_slice(),
+            _ => &whole,
+        };
+        let low = ranges.iter().filter(|range| range.0 < middle).map(|&(start, end)| (start, end.min(middle - 1)));
+        let high = ranges.iter().filter(|range| range.1 >= middle).map(|&(start, end)| (start.max(middle), end));
+        (Self::Keys(low.collect()), Self::Keys(high.collect()))
+    }
+
+    /// Whether the selection may hold strings both below `middle` and from it on.
+    fn splits_at(&self, middle: &[u8]) -> bool {
+        match self {
+            Self::Text(ranges) => {
+                ranges.first().is_some_and(|first| *first.low < *middle) && ranges.last().is_some_and(|last| last.reaches(middle))
+            }
+            _ => true,
+        }
+    }
+
+    /// The strings below `middle`, and those from it on.
+    fn cut_text(&self, middle: &[u8]) -> (Self, Self) {
+        let whole = [TextRange { low: Box::default(), high: Bound::Unbounded }];
+        let ranges = match self {
+            Self::Text(ranges) => ranges.as_slice(),
+            _ => &whole,
+        };
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for range in ranges {
+            if *range.low < *middle {
+                let end = if range.reaches(middle) { Bound::Excluded(middle.into()) } else { range.high.clone() };
+                low.push(TextRange { low: range.low.clone(), high: end });
+            }
+            if range.reaches(middle) {
+                let start = if *range.low < *middle { middle.into() } else { range.low.clone() };
+                high.push(TextRange { low: start, high: range.high.clone() });
+            }
+        }
+        (Self::Text(low), Self::Text(high))
+    }
+}
+
+impl SparseRead<'_> {
+    /// About how many bytes of memory the tiles of a plan and their part of the result take at once.
+    pub(crate) fn memory_bytes(&self, plan: &Plan) -> Result<u64, Error> {
+        /// A cell's place in the order, and the cell itself.
+        const PLACE_BYTES: u64 = 24;
+        let mut total = 0_u64;
+        for tile in &plan.tiles {
+            let Some(scan) = self.scans.get(tile.fragment) else { continue };
+            let cells = u64::from(tile.cells);
+            let coordinates = scan.memory_bytes(tile.tile, cells)?;
+            let mut fields = 0_u64;
+            for &field in self.fields {
+                // Once decoded, once in the result.
+                fields = fields.saturating_add(self.field_bytes(scan, field, tile)?.saturating_mul(2));
+            }
+            total = total.saturating_add(coordinates).saturating_add(fields).saturating_add(cells.saturating_mul(PLACE_BYTES));
+        }
+        Ok(total)
+    }
+}

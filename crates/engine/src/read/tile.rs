@@ -1,0 +1,316 @@
+//! Reads and decodes single tiles of a field of a fragment.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use talavera_codec::{DecodeError, DecodeErrorKind};
+use talavera_filter::FilterList;
+use talavera_fragment::{DataPart, FieldId, FieldShape, TileOffsets};
+use talavera_pipeline::{ChunkTable, EncryptionKey, Pipeline, PipelineError, TileFormat, TypeFlow, coordinates, is_empty_tile};
+use talavera_storage::{ObjectPath, Storage};
+use talavera_types::{Datatype, FormatVersion};
+
+use crate::budget::Job;
+use crate::fragment::FieldLists;
+use crate::{CellBytes, EngineOptions, Error, FieldBuffer, Fragment};
+
+/// A field of a fragment, ready to decode its tiles; shared by the threads of a read.
+#[derive(Debug)]
+pub(crate) struct FieldReader<'f> {
+    fragment: &'f Fragment,
+    storage: &'f dyn Storage,
+    pub(crate) shape: FieldShape,
+    lists: std::sync::Arc<FieldLists>,
+    fixed: DataReader,
+    var: Option<DataReader>,
+    validity: Option<DataReader>,
+    tile_limit_bytes: u64,
+}
+
+/// One data file and how its tiles are filtered.
+#[derive(Debug)]
+struct DataReader {
+    path: ObjectPath,
+    file_bytes: u64,
+    pipeline: Pipeline,
+    /// The other rule for datatypes, for fragments that claim a version whose rule their writer did not follow
+    /// (10-tile-chunks §7).
+    other_flow: Option<Pipeline>,
+}
+
+impl<'f> FieldReader<'f> {
+    pub(crate) fn new(
+        fragment: &'f Fragment,
+        field: FieldId,
+        storage: &'f dyn Storage,
+        options: &EngineOptions,
+    ) -> Result<Self, Error> {
+        let schema = &fragment.schema;
+        let unknown = || Error::invalid(format!("{}: the fragment has no field {field:?}", fragment.path));
+        let shape = field.shape(schema).ok_or_else(unknown)?;
+        let entry = fragment.footer.field(field).ok_or_else(unknown)?;
+        let filters = match field {
+            FieldId::Attribute(index) => schema.attributes.get(index).map(|attribute| &attribute.filters),
+            FieldId::Dimension(index) => schema.dimension_filters(index),
+            _ => Some(&schema.coords_filters),
+        };
+        let filters = filters.ok_or_else(unknown)?;
+        let version = fragment.footer.version;
+        let reader = |part: DataPart, file_bytes: u64, filters: &FilterList, datatype: Datatype, cell_bytes: usize| {
+            let format = TileFormat { datatype, cell_bytes, version };
+            DataReader::new(fragment.data_file(field, part)?, file_bytes, filters, format, options.key.as_ref(), field)
+        };
+        let (fixed, var) = match shape.cell_bytes() {
+            Some(bytes) => {
+                let cell_bytes = usize::try_from(bytes).map_err(|_| unknown())?;
+                (reader(DataPart::Fixed, entry.file_bytes, filters, shape.datatype, cell_bytes)?, None)
+            }
+            None => {
+                let offsets = reader(DataPart::Fixed, entry.file_bytes, &schema.offsets_filters, Datatype::UInt64, 8)?;
+                (offsets, Some(reader(DataPart::Var, entry.var_file_bytes, filters, shape.datatype, shape.datatype.size())?))
+            }
+        };
+        let validity = match shape.nullable {
+            true => Some(reader(DataPart::Validity, entry.validity_file_bytes, &schema.validity_filters, Datatype::UInt8, 1)?),
+            false => None,
+        };
+        let lists = fragment.lists(field, storage, options)?;
+        Ok(Self { fragment, storage, shape, lists, fixed, var, validity, tile_limit_bytes: options.tile_limit_bytes })
+    }
+
+    /// Bytes of a cell, where all have the same length.
+    pub(crate) fn cell_bytes(&self) -> Option<usize> {
+        self.var.is_none().then(|| self.fixed.pipeline.format().cell_bytes)
+    }
+
+    /// Whether tiles have validity.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.validity.is_some()
+    }
+
+    /// Bytes that a tile of this many cells takes in memory.
+    pub(crate) fn memory_bytes(&self, tile: u64, cells: u64) -> u64 {
+        let data = match self.cell_bytes() {
+            Some(bytes) => cells.saturating_mul(bytes as u64),
+            None => {
+                let values = usize::try_from(tile).ok().and_then(|tile| self.lists.var_sizes.get(tile)).unwrap_or(0);
+                values.saturating_add(cells.saturating_mul(8))
+            }
+        };
+        data.saturating_add(if self.is_nullable() { cells } else { 0 })
+    }
+
+    /// Reads and decodes a whole tile.
+    pub(crate) fn read(&self, tile: u64, cells: u64, job: &Job) -> Result<FieldBuffer, Error> {
+        let (data, offsets) = match &self.var {
+            None => {
+                let bytes = cells.saturating_mul(self.fixed.pipeline.format().cell_bytes as u64);
+                let data = self.fixed.read(self.storage, &self.lists.offsets, tile, self.check_size(tile, bytes)?, job)?;
+                (data, None)
+            }
+            Some(var) => {
+                let (data, offsets) = self.read_var(var, tile, cells, job)?;
+                (data, Some(offsets))
+            }
+        };
+        let validity = match &self.validity {
+            None => None,
+            Some(reader) => {
+                let bytes = self.check_size(tile, cells)?;
+                Some(reader.read(self.storage, &self.lists.validity_offsets, tile, bytes, job)?.to_vec())
+            }
+        };
+        FieldBuffer::new(self.shape.datatype, self.shape.cell_val_num, data, offsets, validity)
+    }
+
+    /// Reads the cells of a tile of fixed-length cells straight into `cells`.
+    pub(crate) fn read_fixed_into(&self, tile: u64, cells: &mut [u8], job: &Job) -> Result<(), Error> {
+        self.fixed.read_into(self.storage, &self.lists.offsets, tile, cells, job)
+    }
+
+    /// Reads the validity of a tile straight into `validity`.
+    pub(crate) fn read_validity_into(&self, tile: u64, validity: &mut [u8], job: &Job) -> Result<(), Error> {
+        match &self.validity {
+            Some(reader) => reader.read_into(self.storage, &self.lists.validity_offsets, tile, validity, job),
+            None => Ok(()),
+        }
+    }
+
+    fn read_var(&self, var: &DataReader, tile: u64, cells: u64, job: &Job) -> Result<(CellBytes, Vec<u64>), Error> {
+        let index = usize::try_from(tile).unwrap_or(usize::MAX);
+        let Some(value_bytes) = self.lists.var_sizes.get(index) else {
+            return Err(self.content_error(
+                tile,
+                DecodeErrorKind::Invalid { found: tile, expected: "a tile of the list" }.at("tile var sizes", 0),
+            ));
+        };
+        let cell_count = self.check_size(tile, cells.saturating_mul(8))? / 8;
+        let values_len = self.check_size(tile, value_bytes)?;
+        let offsets_tile = self.fixed.fetch(self.storage, &self.lists.offsets, tile)?;
+        let values_tile = var.fetch(self.storage, &self.lists.var_offsets, tile)?;
+        var.check_length(&values_tile, tile, values_len)?;
+        let mut values = CellBytes::zeroed(values_len);
+        let mut offsets = Vec::new();
+        if cells > 0 && is_empty_tile(&offsets_tile) {
+            let decode = |pipeline: &Pipeline, values: &mut CellBytes, offsets: &mut Vec<u64>| {
+                offsets.clear();
+                offsets.reserve_exact(cell_count + 1);
+                pipeline.decode_strings(&values_tile, cell_count, values, offsets)
+            };
+            decode(&var.pipeline, &mut values, &mut offsets).map_err(var.in_tile(tile))?;
+        } else {
+            self.fixed.check_length(&offsets_tile, tile, cell_count.saturating_mul(8))?;
+            let mut raw = vec![0_u64; cell_count];
+            self.fixed.decode_into(&offsets_tile, tile, bytemuck::cast_slice_mut(&mut raw))?;
+            if cfg!(target_endian = "big") {
+                raw.iter_mut().for_each(|offset| *offset = offset.swap_bytes());
+            }
+            offsets = raw;
+            var.decode_into(&values_tile, tile, &mut values)?;
+        }
+        self.check_offsets(tile, &offsets, value_bytes)?;
+        offsets.push(value_bytes);
+        job.tile_done((offsets_tile.len() + values_tile.len()) as u64, value_bytes.saturating_add(cells.saturating_mul(8)));
+        Ok((values, offsets))
+    }
+
+    /// Offsets start at 0, do not descend and stay inside the values.
+    fn check_offsets(&self, tile: u64, offsets: &[u64], value_bytes: u64) -> Result<(), Error> {
+        let wrong = |found: u64, expected: &'static str, at: usize| {
+            self.content_error(tile, DecodeErrorKind::Invalid { found, expected }.at("cell offset", 8 * at as u64))
+        };
+        match (offsets.first(), offsets.last()) {
+            (Some(&first), _) if first != 0 => return Err(wrong(first, "0, where the first cell starts", 0)),
+            (_, Some(&last)) if last > value_bytes => {
+                return Err(wrong(last, "within the values of the tile", offsets.len() - 1));
+            }
+            (None, _) if value_bytes > 0 => return Err(wrong(value_bytes, "0, as the tile has no cells", 0)),
+            _ => {}
+        }
+        match offsets.windows(2).position(|pair| matches!(pair, [a, b] if a > b)) {
+            Some(at) => Err(wrong(offsets.get(at + 1).copied().unwrap_or(0), "at or behind the offset before", at + 1)),
+            None => Ok(()),
+        }
+    }
+
+    /// A number of bytes that a tile may have in memory.
+    fn check_size(&self, tile: u64, bytes: u64) -> Result<usize, Error> {
+        let limit = self.tile_limit_bytes;
+        usize::try_from(bytes)
+            .ok()
+            .filter(|_| bytes <= limit)
+            .ok_or_else(|| self.content_error(tile, DecodeErrorKind::Limit { needed: bytes, limit }.at("tile size", 0)))
+    }
+
+    pub(crate) fn content_error(&self, tile: u64, source: DecodeError) -> Error {
+        Error::TileContent { path: self.fixed.path.clone(), tile, source }
+    }
+
+    /// The fragment that the tiles belong to.
+    pub(crate) fn fragment(&self) -> &'f Fragment {
+        self.fragment
+    }
+
+    /// Reads a tile of coordinates of a version that zips all dimensions into one file, dimension by dimension.
+    pub(crate) fn read_coordinates(&self, tile: u64, cells: u64, job: &Job) -> Result<Vec<FieldBuffer>, Error> {
+        let schema = &self.fragment.schema;
+        let bytes = self.check_size(tile, self.memory_bytes(tile, cells))?;
+        let dimensions = &schema.domain.dimensions;
+        let mut split = self.fixed.read(self.storage, &self.lists.offsets, tile, bytes, job)?;
+        if !coordinates::are_split(self.fragment.footer.version, &schema.coords_filters) {
+            let mut columns = CellBytes::zeroed(bytes);
+            coordinates::unzip(&split, dimensions.len(), self.shape.datatype.size(), &mut columns)
+                .map_err(self.fixed.in_tile(tile))?;
+            split = columns;
+        }
+        let column_bytes = (bytes / dimensions.len().max(1)).max(1);
+        let column = |(dimension, column): (&talavera_schema::Dimension, &[u8])| {
+            FieldBuffer::new(dimension.datatype, dimension.cell_val_num(), CellBytes::copied(column), None, None)
+        };
+        if cells == 0 {
+            return dimensions.iter().map(|dimension| column((dimension, &[]))).collect();
+        }
+        dimensions.iter().zip(split.chunks(column_bytes)).map(column).collect()
+    }
+}
+
+impl DataReader {
+    fn new(
+        path: ObjectPath,
+        file_bytes: u64,
+        filters: &FilterList,
+        format: TileFormat,
+        key: Option<&EncryptionKey>,
+        field: FieldId,
+    ) -> Result<Self, Error> {
+        let build = || {
+            Pipeline::new(filters, format, key).map_err(|source| Error::Filters {
+                path: path.clone(),
+                field: format!("{field:?}"),
+                source,
+            })
+        };
+        let pipeline = build()?;
+        let other_flow =
+            if may_hand_on(format.version, filters) { Some(build()?.with_type_flow(TypeFlow::HandedOn)) } else { None };
+        Ok(Self { path, file_bytes, pipeline, other_flow })
+    }
+
+    fn range(&self, offsets: &TileOffsets, tile: u64) -> Result<Range<u64>, Error> {
+        let index = usize::try_from(tile).unwrap_or(usize::MAX);
+        offsets.range(index, self.file_bytes).map_err(|source| Error::TileContent { path: self.path.clone(), tile, source })
+    }
+
+    fn fetch(&self, storage: &dyn Storage, offsets: &TileOffsets, tile: u64) -> Result<Bytes, Error> {
+        Ok(storage.read_range(&self.path, self.range(offsets, tile)?)?)
+    }
+
+    /// Reads a tile into memory of its own, allocated once the tile itself agrees to the length.
+    fn read(&self, storage: &dyn Storage, offsets: &TileOffsets, tile: u64, len: usize, job: &Job) -> Result<CellBytes, Error> {
+        let bytes = self.fetch(storage, offsets, tile)?;
+        self.check_length(&bytes, tile, len)?;
+        let mut cells = CellBytes::zeroed(len);
+        self.decode_into(&bytes, tile, &mut cells)?;
+        job.tile_done(bytes.len() as u64, len as u64);
+        Ok(cells)
+    }
+
+    /// Whether the chunks of a tile add up to `len` bytes.
+    fn check_length(&self, bytes: &[u8], tile: u64, len: usize) -> Result<(), Error> {
+        let found = ChunkTable::decode(bytes).map_err(|error| self.in_tile(tile)(error.into()))?.original_bytes();
+        if found == len {
+            return Ok(());
+        }
+        Err(self.in_tile(tile)(PipelineError::TileSize { found: found as u64, expected: len as u64 }))
+    }
+
+    fn read_into(
+        &self,
+        storage: &dyn Storage,
+        offsets: &TileOffsets,
+        tile: u64,
+        cells: &mut [u8],
+        job: &Job,
+    ) -> Result<(), Error> {
+        let bytes = self.fetch(storage, offsets, tile)?;
+        self.decode_into(&bytes, tile, cells)?;
+        job.tile_done(bytes.len() as u64, cells.len() as u64);
+        Ok(())
+    }
+
+    fn decode_into(&self, bytes: &[u8], tile: u64, cells: &mut [u8]) -> Result<(), Error> {
+        let Err(error) = self.pipeline.decode_tile(bytes, cells) else { return Ok(()) };
+        let retried = self.other_flow.as_ref().is_some_and(|other| other.decode_tile(bytes, cells).is_ok());
+        if retried { Ok(()) } else { Err(self.in_tile(tile)(error)) }
+    }
+
+    fn in_tile(&self, tile: u64) -> impl Fn(PipelineError) -> Error + '_ {
+        move |source| Error::Tile { path: self.path.clone(), tile, source }
+    }
+}
+
+/// Whether a fragment of this version may have been appended by a library that hands datatypes on although the version
+/// does not, and a filter of the list would show it.
+fn may_hand_on(version: FormatVersion, filters: &FilterList) -> bool {
+    version.has_validity() && !version.hands_datatype_on() && filters.filters.len() > 1
+}
