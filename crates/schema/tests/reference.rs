@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use talavera_codec::Writer;
 use talavera_filter::FilterList;
@@ -77,12 +77,6 @@ fn an_extended_enumeration_extends_the_one_before() {
     assert!(new.extends(&old) && !old.extends(&new));
 }
 
-/// The folder of payloads, or another one of the same shape.
-fn data() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    option_env!("TALAVERA_SCHEMAS").map_or(folder, PathBuf::from)
-}
-
 fn encode(schema: &ArraySchema) -> Vec<u8> {
     let mut w = Writer::new();
     schema.encode(&mut w);
@@ -90,7 +84,8 @@ fn encode(schema: &ArraySchema) -> Vec<u8> {
 }
 
 fn payload(file: &str) -> Vec<u8> {
-    std::fs::read(data().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
+    std::fs::read(path).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// The files of an index and the lines that describe each.
@@ -100,7 +95,9 @@ fn described(index: &str) -> Vec<(String, String)> {
         let (head, lines) = entry.split_once('\n').unwrap();
         (head.split(' ').next().unwrap().to_owned(), lines.to_owned())
     });
-    entries.collect()
+    let entries = entries.collect::<Vec<_>>();
+    assert!(!entries.is_empty());
+    entries
 }
 
 fn describe(schema: &ArraySchema) -> String {
