@@ -33,12 +33,12 @@ pub fn encode(cells: &[u8], cell_bytes: usize, out: &mut Vec<u8>) -> Result<(), 
 /// A [`DecodeError`] for a run that is cut short, is empty or goes past the end of `cells`, and for runs that end before.
 pub fn decode(runs: &[u8], cell_bytes: usize, cells: &mut [u8]) -> Result<(), DecodeError> {
     match cell_bytes {
-        1 => decode_runs(runs, 1, cells, repeat::<1>),
-        2 => decode_runs(runs, 2, cells, repeat::<2>),
-        4 => decode_runs(runs, 4, cells, repeat::<4>),
-        8 => decode_runs(runs, 8, cells, repeat::<8>),
-        _ => decode_runs(runs, cell_bytes, cells, |run, cell| {
-            run.chunks_exact_mut(cell_bytes).for_each(|target| target.copy_from_slice(cell));
+        1 => decode_runs(runs, 1, cells, repeat_byte),
+        2 => decode_runs(runs, 2, cells, repeat::<2, 8>),
+        4 => decode_runs(runs, 4, cells, repeat::<4, 4>),
+        8 => decode_runs(runs, 8, cells, repeat::<8, 4>),
+        _ => decode_runs(runs, cell_bytes, cells, |rest, length, cell| {
+            rest.chunks_exact_mut(cell_bytes).take(length).for_each(|target| target.copy_from_slice(cell));
         }),
     }
 }
@@ -61,37 +61,62 @@ fn encode_runs<C: AsRef<[u8]> + PartialEq>(mut cells: impl Iterator<Item = C>, o
     end_run(&run, length);
 }
 
+/// `repeat` writes a number of copies of a cell to the front of the cells left; what is behind may change too.
 #[inline]
-fn decode_runs(runs: &[u8], cell_bytes: usize, cells: &mut [u8], repeat: impl Fn(&mut [u8], &[u8])) -> Result<(), DecodeError> {
-    let whole = cells.len() as u64;
-    let mut r = Reader::new(runs);
+fn decode_runs(
+    runs: &[u8],
+    cell_bytes: usize,
+    cells: &mut [u8],
+    repeat: impl Fn(&mut [u8], usize, &[u8]),
+) -> Result<(), DecodeError> {
     if cell_bytes == 0 {
-        return Err(r.invalid("cell size", 0, "the length of a cell"));
+        return Err(Reader::new(runs).invalid("cell size", 0, "the length of a cell"));
     }
-    let mut rest = cells;
-    while !r.is_empty() {
-        let cell = r.bytes(cell_bytes as u64, "run value")?;
-        let before_length = r.clone();
-        let length = r.u16_be("run length")?;
-        let run_bytes = usize::from(length).saturating_mul(cell_bytes);
-        let split = std::mem::take(&mut rest).split_at_mut_checked(run_bytes).filter(|_| length > 0);
-        let Some((run, behind)) = split else {
-            return Err(before_length.invalid("run length", length.into(), "1 to the number of cells left"));
-        };
-        repeat(run, cell);
-        rest = behind;
+    let whole = cells.len() as u64;
+    let (run_size, mut rest) = (cell_bytes.saturating_add(2), cells);
+    let whole_runs = runs.chunks_exact(run_size);
+    let cut_run = whole_runs.remainder();
+    for (index, run) in whole_runs.enumerate() {
+        let Some((cell, length)) = run.split_last_chunk() else { break };
+        let length = usize::from(u16::from_be_bytes(*length));
+        let run_bytes = length.saturating_mul(cell_bytes);
+        if length == 0 || run_bytes > rest.len() {
+            let kind = DecodeErrorKind::Invalid { found: length as u64, expected: "1 to the number of cells left" };
+            return Err(kind.at("run length", (index * run_size + cell_bytes) as u64));
+        }
+        repeat(rest, length, cell);
+        rest = rest.get_mut(run_bytes..).unwrap_or_default();
+    }
+    let end = runs.len() as u64;
+    if !cut_run.is_empty() {
+        Reader::at(cut_run, end - cut_run.len() as u64).bytes(run_size as u64, "run")?;
     }
     if rest.is_empty() {
         return Ok(());
     }
-    Err(DecodeErrorKind::Mismatch { found: whole - rest.len() as u64, expected: whole }.at("decoded length", r.offset()))
+    Err(DecodeErrorKind::Mismatch { found: whole - rest.len() as u64, expected: whole }.at("decoded length", end))
 }
 
-/// Fills `run` with copies of `cell`, which is `N` bytes long.
+/// Writes `length` copies of `cell`, which is `N` bytes long, to the front of `rest`.
+///
+/// Short runs are always written as `SHORT` cells where there is room, which is faster than to look at their length; the
+/// runs behind write over what was too much.
 #[inline]
-fn repeat<const N: usize>(run: &mut [u8], cell: &[u8]) {
-    if let Ok(cell) = <[u8; N]>::try_from(cell) {
-        run.as_chunks_mut::<N>().0.fill(cell);
+fn repeat<const N: usize, const SHORT: usize>(rest: &mut [u8], length: usize, cell: &[u8]) {
+    let Ok(cell) = <[u8; N]>::try_from(cell) else { return };
+    let cells = rest.as_chunks_mut::<N>().0;
+    match cells.first_chunk_mut::<SHORT>() {
+        Some(short) if length <= SHORT => *short = [cell; SHORT],
+        _ => cells.iter_mut().take(length).for_each(|target| *target = cell),
+    }
+}
+
+/// As [`repeat`] for cells of one byte, which compilers write better as bytes than as arrays of one.
+#[inline]
+fn repeat_byte(rest: &mut [u8], length: usize, cell: &[u8]) {
+    match (rest.first_chunk_mut::<16>(), cell) {
+        (Some(short), &[byte]) if length <= 16 => *short = [byte; 16],
+        _ => repeat::<1, 1>(rest, length, cell),
     }
 }
 
@@ -127,5 +152,6 @@ mod tests {
         );
         assert_eq!(decode(&runs, 1, &mut [0; 4]).unwrap_err().to_string(), "decoded length: is 3, expected 4 (at byte 3)");
         assert!(decode(&[5, 0, 0], 1, &mut []).is_err(), "a run of nothing");
+        assert_eq!(decode(&[5, 0, 3, 6], 1, &mut [0; 3]).unwrap_err().to_string(), "run: needs 3 bytes, 1 left (at byte 3)");
     }
 }
