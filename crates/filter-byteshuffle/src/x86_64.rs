@@ -15,6 +15,9 @@ use std::arch::x86_64::{
 /// Elements that one round takes: 16 in each half of the registers.
 const GROUP: usize = 32;
 
+/// Groups of elements of eight bytes that are shuffled before their rows are written.
+const GROUPS: usize = 16;
+
 /// Shuffles and says so, or leaves it to the plain version.
 pub(crate) fn shuffle<const S: usize>(elements: &[u8], rows: &mut [u8]) -> bool {
     let count = elements.len() / S;
@@ -48,25 +51,41 @@ pub(crate) fn unshuffle<const S: usize>(rows: &[u8], elements: &mut [u8]) -> boo
 }
 
 /// Shuffles whole groups.
-///
-/// Two at a time, so that whole cache lines of a row are written: where a row takes a multiple of 4 KiB, as in chunks of
-/// 64 KiB, the lines of all rows compete for the same place in the cache.
 #[target_feature(enable = "avx2")]
 fn shuffle_avx2<const S: usize>(elements: &[u8], rows: &mut [u8], count: usize) {
-    let pairs = elements.chunks_exact(2 * GROUP * S);
-    let single = pairs.remainder();
-    for (g, pair) in pairs.enumerate() {
-        let (first, second) = pair.split_at(GROUP * S);
-        let (first, second) = (shuffle_group::<S>(first), shuffle_group::<S>(second));
-        for (b, (first, second)) in first.into_iter().zip(second).enumerate() {
-            store_row(&mut rows[b * count + 2 * g * GROUP..], first);
-            store_row(&mut rows[b * count + (2 * g + 1) * GROUP..], second);
+    if S == 8 {
+        return shuffle_by_rows::<S>(elements, rows, count);
+    }
+    for (g, group) in elements.chunks_exact(GROUP * S).enumerate() {
+        for (b, v) in shuffle_group::<S>(group).into_iter().enumerate() {
+            if let Some(out) = rows[b * count + g * GROUP..].first_chunk_mut() {
+                store_32(out, v);
+            }
         }
     }
-    if single.len() >= GROUP * S {
-        let at = count - single.len() / S;
-        for (b, v) in shuffle_group::<S>(single).into_iter().enumerate() {
-            store_row(&mut rows[b * count + at..], v);
+}
+
+/// As the loop above, with several groups at a time before their rows are written.
+///
+/// Where a row takes a multiple of 4 KiB, as in chunks of 64 KiB, the cache lines of all rows compete for the same place
+/// in the cache. Writing each row a while before the next gains a third there for eight rows, and nothing for fewer.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn shuffle_by_rows<const S: usize>(elements: &[u8], rows: &mut [u8], count: usize) {
+    let mut gathered = [[_mm256_setzero_si256(); GROUPS]; S];
+    for (run, groups) in elements.chunks(GROUPS * GROUP * S).enumerate() {
+        let groups = groups.chunks_exact(GROUP * S);
+        let group_count = groups.len();
+        for (g, group) in groups.enumerate() {
+            for (row, v) in gathered.iter_mut().zip(shuffle_group::<S>(group)) {
+                row[g] = v;
+            }
+        }
+        for (b, row) in gathered.iter().enumerate() {
+            let out = &mut rows[b * count + run * GROUPS * GROUP..][..group_count * GROUP];
+            for (out, v) in out.as_chunks_mut().0.iter_mut().zip(row) {
+                store_32(out, *v);
+            }
         }
     }
 }
@@ -81,14 +100,6 @@ fn shuffle_group<const S: usize>(elements: &[u8]) -> [__m256i; S] {
         *v = _mm256_set_m128i(load_16(high), load_16(low));
     }
     zip(zip(zip(zip(v))))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store_row(row: &mut [u8], v: __m256i) {
-    if let Some(out) = row.first_chunk_mut() {
-        store_32(out, v);
-    }
 }
 
 /// Unshuffles whole groups.
@@ -160,7 +171,7 @@ mod tests {
 
     /// Kernel and plain version, both ways, on every count of elements around a few groups.
     fn check<const S: usize>() {
-        for count in (0..4 * GROUP + 3).chain([1000, 8192]) {
+        for count in (0..4 * GROUP + 3).chain([1000, 8192, 8225]) {
             let elements: Vec<u8> = (0..count * S).map(|i: usize| (i.wrapping_mul(0x9e37_79b1) >> 7).to_le_bytes()[0]).collect();
             let mut expected = vec![0; elements.len()];
             scalar::shuffle(S, &elements, &mut expected);
