@@ -1,2 +1,68 @@
-//! Chores of the talavera workspace.
-fn main() {}
+//! Chores of the talavera workspace: `cargo xtask <command>`.
+
+#![forbid(unsafe_code)]
+
+mod fixtures;
+mod peer;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Why a chore could not be done, for people.
+type Failure = Box<dyn std::error::Error>;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Chores of the talavera workspace")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the rules of the workspace that no compiler checks.
+    Tidy,
+    /// Fetch the real library from PyPI into .peer and print where it lies.
+    Peer {
+        /// Every release of the table, one for each format version that a wheel writes, not just the newest.
+        #[arg(long)]
+        all: bool,
+        /// One release of the table, such as 2.8.3.
+        #[arg(long, conflicts_with = "all")]
+        release: Option<String>,
+    },
+    /// Write the arrays under crates/testkit/fixtures that are not there yet, by real releases.
+    Fixtures,
+    /// One release's part of `fixtures`, in a process of its own.
+    #[command(hide = true)]
+    FixturesPart(fixtures::Part),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Tidy => tidy::run(),
+        Command::Peer { all, release } => peer::run(all, release.as_deref()),
+        Command::Fixtures => fixtures::run(),
+        Command::FixturesPart(part) => fixtures::run_part(&part),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The workspace's root folder.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Lower-case hex digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
