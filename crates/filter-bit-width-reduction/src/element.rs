@@ -56,8 +56,8 @@ impl<T: Element> Reduced<T> {
     }
 }
 
-/// The widths of distances: `signed` as the reference tells for signed elements, whose distances it keeps below half
-/// the range of the stored type; otherwise for unsigned ones.
+/// The widths that distances may have and the integers that hold them. The reference stores those of signed elements as
+/// signed numbers, so they must stay below half the range of that type.
 macro_rules! element {
     ($element:ty, [$($bits:literal => $stored:ty),*]) => {
         impl private::Sealed for $element {}
@@ -77,6 +77,7 @@ macro_rules! element {
                 bytes.extend_from_slice(&self.to_le_bytes());
             }
 
+            #[inline(always)]
             fn fit(window: &[u8]) -> Reduced<Self> {
                 let (mut min, mut max) = (Self::MAX, Self::MIN);
                 for bytes in window.as_chunks().0 {
@@ -96,6 +97,7 @@ macro_rules! element {
                 Reduced { offset: min, bits: 8 * size_of::<Self>() as u8 }
             }
 
+            #[inline(always)]
             fn narrow(window: &[u8], reduced: Reduced<Self>, stored: &mut [u8]) {
                 match reduced.bits {
                     $(

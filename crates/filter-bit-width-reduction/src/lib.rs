@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![warn(clippy::indexing_slicing)]
 
 mod element;
 mod filter;
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "the same loop compiled for AVX2; the one block says why it is sound")]
+mod x86_64;
 
 pub use element::{Element, Reduced};
 pub use filter::BitWidthReduction;
@@ -17,6 +20,15 @@ pub use filter::BitWidthReduction;
 /// # Panics
 /// When `stored` is shorter than `window`.
 pub fn reduce<T: Element>(window: &[u8], stored: &mut [u8]) -> Reduced<T> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(reduced) = x86_64::reduce(window, stored) {
+        return reduced;
+    }
+    reduce_plain(window, stored)
+}
+
+#[inline(always)]
+fn reduce_plain<T: Element>(window: &[u8], stored: &mut [u8]) -> Reduced<T> {
     let reduced = T::fit(window);
     let stored_bytes = reduced.stored_bytes(window.len());
     let (stored, _) = stored.split_at_mut(stored_bytes);
