@@ -17,13 +17,17 @@ pub struct EngineOptions {
     pub metadata_limit_bytes: u64,
     /// The most bytes that one tile of one field may unfold to, likewise.
     pub tile_limit_bytes: u64,
+    /// Whether the cells of an attribute that was dropped and added again with another datatype of the same size are shown
+    /// as values of the new datatype, as libtiledb shows them. Without it, such cells read as the fill value, as those of
+    /// every other attribute that a fragment does not have.
+    pub reinterpret_retyped: bool,
     /// The threads to decode on; without one, those of the process-wide pool of rayon, started when first needed.
     pub pool: Option<ThreadPool>,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { key: None, metadata_limit_bytes: 1 << 30, tile_limit_bytes: 1 << 33, pool: None }
+        Self { key: None, metadata_limit_bytes: 1 << 30, tile_limit_bytes: 1 << 33, reinterpret_retyped: false, pool: None }
     }
 }
 

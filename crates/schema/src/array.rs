@@ -96,10 +96,14 @@ impl ArraySchema {
     ///
     /// A dimension is stored unfiltered beside filtered ones by a list of the one filter
     /// [`FilterSpec::None`](talavera_filter::FilterSpec::None).
+    ///
+    /// A schema of a version that zips coordinates lends its dimensions nothing: later libraries, adding fragments with a
+    /// file for each dimension to such an array, leave those files unfiltered.
     #[must_use]
     pub fn dimension_filters(&self, dimension: usize) -> Option<&FilterList> {
         let own = &self.domain.dimensions.get(dimension)?.filters;
-        Some(if own.is_empty() { &self.coords_filters } else { own })
+        let inherits = own.is_empty() && self.version.has_dimension_fields();
+        Some(if inherits { &self.coords_filters } else { own })
     }
 
     /// Whether the array is dense.

@@ -93,7 +93,7 @@ impl<'r> DenseRead<'r> {
 
     fn read_attribute(&self, shapes: &[ResultShape], cells: usize, attribute: &Attribute) -> Result<FieldBuffer, Error> {
         let reader = |fragment: &DenseFragment<'r>| {
-            let index = attribute_in_fragment(&fragment.fragment.schema, attribute);
+            let index = attribute_in_fragment(&fragment.fragment.schema, attribute, self.options);
             let open = |index| FieldReader::new(fragment.fragment, FieldId::Attribute(index), self.array.storage(), self.options);
             index.map(open).transpose()
         };
@@ -129,7 +129,7 @@ impl<'r> DenseRead<'r> {
         let mut rest = result;
         let mut parts = Vec::with_capacity(shapes.len());
         for shape in shapes {
-            let (part, behind) = std::mem::take(&mut rest).split_at_mut((shape.cells * field.cell_bytes).min(rest.len()));
+            let (part, behind) = std::mem::take(&mut rest).split_at_mut(shape.cells * field.cell_bytes);
             parts.push((shape, part));
             rest = behind;
         }

@@ -3,7 +3,7 @@
 use talavera_schema::{ArraySchema, Attribute};
 use talavera_types::{CellValNum, Datatype};
 
-use crate::Error;
+use crate::{EngineOptions, Error};
 
 /// The name of the special field that holds when each cell was written, in milliseconds since 1970.
 pub const TIMESTAMPS_FIELD: &str = "__timestamps";
@@ -63,10 +63,11 @@ impl ReadField {
 }
 
 /// The index that an attribute of the opened schema has in the schema of a fragment; none where the fragment does not
-/// have it, or has another attribute of that name (decision 13 of 22-semantics: bytes are not reinterpreted).
-pub(crate) fn attribute_in_fragment(fragment: &ArraySchema, attribute: &Attribute) -> Option<usize> {
+/// have it, or has another attribute of that name (decision 13 of 22-semantics: bytes are not reinterpreted, unless the
+/// caller asks for it).
+pub(crate) fn attribute_in_fragment(fragment: &ArraySchema, attribute: &Attribute, options: &EngineOptions) -> Option<usize> {
     let (index, own) = fragment.attribute(&attribute.name)?;
-    let same =
-        own.datatype == attribute.datatype && own.cell_val_num == attribute.cell_val_num && own.nullable == attribute.nullable;
-    same.then_some(index)
+    let same = own.datatype == attribute.datatype && own.cell_val_num == attribute.cell_val_num;
+    let same_size = own.cell_bytes().is_some() && own.cell_bytes() == attribute.cell_bytes();
+    (own.nullable == attribute.nullable && (same || same_size && options.reinterpret_retyped)).then_some(index)
 }

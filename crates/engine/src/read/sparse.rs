@@ -88,7 +88,7 @@ impl<'r> SparseRead<'r> {
             ReadField::Timestamps => Ok(cells.saturating_mul(8)),
             ReadField::Attribute(index) => {
                 let Some(attribute) = schema.attributes.get(index) else { return Ok(0) };
-                match attribute_in_fragment(scan.fragment().schema(), attribute) {
+                match attribute_in_fragment(scan.fragment().schema(), attribute, self.array.options()) {
                     Some(index) => Ok(scan.reader(FieldId::Attribute(index))?.memory_bytes(tile.tile, cells)),
                     None => Ok(cells.saturating_mul(attribute.fill_value.len() as u64)),
                 }

@@ -53,9 +53,10 @@ impl DenseRead<'_> {
         scratch: &mut CellBytes,
     ) -> Result<(), Error> {
         self.job.check_cancelled()?;
+        let has_field = |number: usize| field.readers.get(number).is_some_and(Option::is_some);
         let mut shown = vec![Vec::new(); self.fragments.len()];
         for (number, target) in group.iter_mut().enumerate() {
-            let layers = layers(&target.piece, &self.fragments, &self.grid);
+            let layers = layers(&target.piece, &self.fragments, has_field, &self.grid);
             if !layers.complete {
                 target.runs.iter_mut().for_each(|run| fill(run, field.fill));
             }
@@ -66,8 +67,8 @@ impl DenseRead<'_> {
             }
         }
         for ((fragment, reader), targets) in self.fragments.iter().zip(field.readers).zip(shown) {
-            if !targets.is_empty() {
-                self.lay(shape, field, (fragment, reader.as_ref()), &targets, group, scratch)?;
+            if let (Some(reader), false) = (reader, targets.is_empty()) {
+                self.lay(shape, field, (fragment, reader), &targets, group, scratch)?;
             }
         }
         Ok(())
@@ -78,7 +79,7 @@ impl DenseRead<'_> {
         &self,
         shape: &ResultShape,
         field: &FixedField<'_, '_>,
-        (fragment, reader): (&DenseFragment<'_>, Option<&FieldReader<'_>>),
+        (fragment, reader): (&DenseFragment<'_>, &FieldReader<'_>),
         targets: &[usize],
         group: &mut [Target<'_>],
         scratch: &mut CellBytes,
@@ -88,32 +89,22 @@ impl DenseRead<'_> {
             let Some(target) = group.get_mut(number) else { continue };
             match fragment.share(&target.piece, &self.grid) {
                 Some(Share::Tile { number, part }) => {
-                    let source = match reader {
-                        Some(reader) => {
-                            if self.is_whole_tile(shape, target, &part) && targets.len() == 1 {
-                                if let [run] = target.runs.as_mut_slice() {
-                                    return self.decode(field, reader, number, run);
-                                }
-                            }
-                            if decoded != Some(number) {
-                                scratch.resize(self.tile_bytes(field.cell_bytes)?);
-                                self.decode(field, reader, number, scratch)?;
-                                decoded = Some(number);
-                            }
-                            Some(&**scratch)
+                    if self.is_whole_tile(shape, target, &part) && targets.len() == 1 {
+                        if let [run] = target.runs.as_mut_slice() {
+                            return self.decode(field, reader, number, run);
                         }
-                        None => None,
-                    };
-                    self.copy_part(shape, field, &part, source, target);
+                    }
+                    if decoded != Some(number) {
+                        scratch.resize(self.tile_bytes(field.cell_bytes)?);
+                        self.decode(field, reader, number, scratch)?;
+                        decoded = Some(number);
+                    }
+                    self.copy_part(shape, field.cell_bytes, &part, scratch, target);
                 }
                 Some(Share::Cells(cells)) => {
                     for cell in cells {
-                        let value = match reader {
-                            Some(reader) => Some(self.sparse_cell(field, reader, cell)?),
-                            None => None,
-                        };
-                        let one = CellBox { start: cell.cell.clone(), len: vec![1; cell.cell.len()] };
-                        self.copy_cell(shape, value.as_deref().unwrap_or(field.fill), &one, target);
+                        let value = self.sparse_cell(field, reader, cell)?;
+                        self.copy_cell(shape, &value, &cell.as_box(), target);
                     }
                 }
                 None => {}
@@ -148,25 +139,15 @@ impl DenseRead<'_> {
         })
     }
 
-    /// Copies the cells of `part` from a decoded tile, or fills them where the fragment does not have the field.
-    fn copy_part(
-        &self,
-        shape: &ResultShape,
-        field: &FixedField<'_, '_>,
-        part: &CellBox,
-        source: Option<&[u8]>,
-        target: &mut Target<'_>,
-    ) {
+    /// Copies the cells of `part` from a decoded tile.
+    fn copy_part(&self, shape: &ResultShape, cell_bytes: usize, part: &CellBox, source: &[u8], target: &mut Target<'_>) {
         let layout = shape.piece_layout(&target.piece);
         let tile = self.grid.tile_layout(&target.piece.tile);
-        let cell_bytes = field.cell_bytes;
         for_each_run(part, &target.piece, &layout, &tile, |run| {
             let cells = target.runs.get_mut(run.run);
             let cells = cells.and_then(|memory| memory.get_mut(run.target * cell_bytes..(run.target + run.len) * cell_bytes));
-            match (cells, source) {
-                (Some(cells), Some(source)) => copy_run(source, run, cell_bytes, cells),
-                (Some(cells), None) => fill(cells, field.fill),
-                (None, _) => {}
+            if let Some(cells) = cells {
+                copy_run(source, run, cell_bytes, cells);
             }
         });
     }

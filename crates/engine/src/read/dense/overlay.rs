@@ -131,6 +131,13 @@ pub(crate) struct SparseCell {
     pub(crate) index: usize,
 }
 
+impl SparseCell {
+    /// The box that holds just this cell.
+    pub(crate) fn as_box(&self) -> CellBox {
+        CellBox { start: self.cell.clone(), len: vec![1; self.cell.len()] }
+    }
+}
+
 /// What a fragment has for a piece.
 #[derive(Debug)]
 pub(crate) enum Share<'s> {
@@ -217,10 +224,13 @@ fn sparse_cells(tiles: Vec<(u64, Vec<FieldBuffer>)>, grid: &Grid) -> HashMap<Vec
     cells
 }
 
-/// The fragments that show in a piece, older ones first, as their number in `fragments`.
-pub(crate) fn layers(piece: &Piece, fragments: &[DenseFragment<'_>], grid: &Grid) -> Layers {
+/// The fragments that show in a piece, older ones first.
+///
+/// Only fragments count that have the field at hand: one that was written while an attribute was dropped leaves the values
+/// of older ones to see, should the attribute be there again. (The format's pages do not say so; libtiledb 2.30 does it.)
+pub(crate) fn layers(piece: &Piece, fragments: &[DenseFragment<'_>], has_field: impl Fn(usize) -> bool, grid: &Grid) -> Layers {
     let mut layers = Layers { fragments: Vec::new(), complete: false };
-    for (number, fragment) in fragments.iter().enumerate().rev() {
+    for (number, fragment) in fragments.iter().enumerate().rev().filter(|(number, _)| has_field(*number)) {
         if fragment.share(piece, grid).is_some() {
             layers.fragments.push(number);
         }

@@ -71,31 +71,21 @@ impl DenseRead<'_> {
         let cells = cells.ok_or_else(|| Error::invalid("a piece of the result does not fit into memory"))?;
         let mut decoded = Vec::new();
         let mut sources = vec![Source::Fill; cells];
-        for number in layers(&piece, &self.fragments, &self.grid).fragments {
-            let Some(share) = self.fragments.get(number).and_then(|fragment| fragment.share(&piece, &self.grid)) else {
-                continue;
-            };
-            let reader = readers.get(number).and_then(Option::as_ref);
-            match (share, reader) {
-                (Share::Tile { number, part }, Some(reader)) => {
+        let has_field = |number: usize| readers.get(number).is_some_and(Option::is_some);
+        for number in layers(&piece, &self.fragments, has_field, &self.grid).fragments {
+            let share = self.fragments.get(number).and_then(|fragment| fragment.share(&piece, &self.grid));
+            let (Some(share), Some(reader)) = (share, readers.get(number).and_then(Option::as_ref)) else { continue };
+            match share {
+                Share::Tile { number, part } => {
                     decoded.push(reader.read(number, self.grid.tile_cells, self.job)?);
                     let layer = layer_number(&decoded);
                     self.mark(shape, &piece, &part, &mut sources, |cell| Source::Cell { layer, cell });
                 }
-                (Share::Tile { part, .. }, None) => self.mark(shape, &piece, &part, &mut sources, |_| Source::Fill),
-                (Share::Cells(cells), reader) => {
+                Share::Cells(cells) => {
                     for cell in cells {
-                        let one = CellBox { start: cell.cell.clone(), len: vec![1; cell.cell.len()] };
-                        let mut source = Source::Fill;
-                        if let Some(reader) = reader {
-                            let tile = self.read_sparse_tile(reader, cell.tile)?;
-                            decoded.push(tile);
-                            source = Source::Cell {
-                                layer: layer_number(&decoded),
-                                cell: u32::try_from(cell.index).unwrap_or(u32::MAX),
-                            };
-                        }
-                        self.mark(shape, &piece, &one, &mut sources, |_| source);
+                        decoded.push(self.read_sparse_tile(reader, cell.tile)?);
+                        let (layer, index) = (layer_number(&decoded), u32::try_from(cell.index).unwrap_or(u32::MAX));
+                        self.mark(shape, &piece, &cell.as_box(), &mut sources, |_| Source::Cell { layer, cell: index });
                     }
                 }
             }

@@ -101,7 +101,7 @@ impl<'r> SparseRead<'r> {
         let Some(attribute) = self.array.schema().attributes.get(index) else { return Ok(Vec::new()) };
         let reader = |scan: &super::FragmentScan<'r>| {
             let fragment = scan.fragment();
-            let index = attribute_in_fragment(fragment.schema(), attribute);
+            let index = attribute_in_fragment(fragment.schema(), attribute, self.array.options());
             let open = |index| FieldReader::new(fragment, FieldId::Attribute(index), self.array.storage(), self.array.options());
             index.map(open).transpose()
         };
