@@ -21,3 +21,7 @@ pub use group::OpenGroup;
 pub use open::OpenArray;
 pub use options::{EngineOptions, ThreadPool};
 pub use read::{Batch, Batches, ReadQuery, TIMESTAMPS_FIELD};
+
+// What the types above hold or take, so that the facade need not depend on the crates below.
+pub use talavera_directory::{ArrayMetadata, DirectoryError, GroupMember, MetadataValue, TimeWindow, object_type};
+pub use talavera_pipeline::EncryptionKey;

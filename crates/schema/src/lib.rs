@@ -32,3 +32,6 @@ pub use grid::{TileAxis, TileGrid};
 pub use label::DimensionLabel;
 pub use nd_range::NdRange;
 pub use range::Range;
+
+// What schemas hold, so that the facade need not depend on the crate below.
+pub use talavera_filter::{FilterList, FilterSpec};

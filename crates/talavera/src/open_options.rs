@@ -1,0 +1,169 @@
+//! How an array or group is opened: time, key, threads, limits.
+
+use std::ops::RangeInclusive;
+use std::path::{Component, Path};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use talavera_engine::{EncryptionKey, EngineOptions, OpenArray, OpenGroup, ThreadPool, TimeWindow};
+use talavera_storage::{LocalStorage, ObjectPath, Storage, StorageError};
+
+use crate::{Array, Error, Group};
+
+/// How arrays and groups are opened.
+///
+/// ```
+/// use talavera::Array;
+///
+/// // As the array was 1.01 seconds after the beginning of 1970, before its second fragment.
+/// let array = Array::options().at(1010).open("tests/data/dense_2d_overlap")?;
+/// assert_eq!(array.fragments().count(), 1);
+/// # Ok::<(), talavera::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    engine: EngineOptions,
+    start: u64,
+    end: Option<u64>,
+}
+
+impl OpenOptions {
+    /// As of now, without a key, on the threads of the process.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sees only what was written from the first to the last of these times, both included, in milliseconds since 1970.
+    ///
+    /// A dense array shows fill values where nothing was written in that time.
+    #[must_use]
+    pub fn timestamps(mut self, timestamps: RangeInclusive<u64>) -> Self {
+        let (start, end) = timestamps.into_inner();
+        (self.start, self.end) = (start, Some(end));
+        self
+    }
+
+    /// Sees what was written up to this time, with it, in milliseconds since 1970.
+    #[must_use]
+    pub fn at(self, timestamp_ms: u64) -> Self {
+        self.timestamps(0..=timestamp_ms)
+    }
+
+    /// The key of an encrypted array or group.
+    #[must_use]
+    pub fn key(mut self, key: EncryptionKey) -> Self {
+        self.engine.key = Some(key);
+        self
+    }
+
+    /// The key of an encrypted array or group, as bytes.
+    ///
+    /// # Errors
+    /// [`Error::KeyLength`] when they are not 32.
+    pub fn key_bytes(self, key: &[u8]) -> Result<Self, Error> {
+        let bytes = key.try_into().map_err(|_| Error::KeyLength { found: key.len() })?;
+        Ok(self.key(EncryptionKey::new(bytes)))
+    }
+
+    /// The threads that decode tiles. Without this, those of the process-wide pool of rayon; results are the same.
+    #[must_use]
+    pub fn pool(mut self, pool: ThreadPool) -> Self {
+        self.engine.pool = Some(pool);
+        self
+    }
+
+    /// The most bytes that one metadata file may have, and that its contents may unfold to; 1 GiB without this. It bounds
+    /// what a damaged file can make the process allocate.
+    #[must_use]
+    pub fn metadata_limit(mut self, bytes: u64) -> Self {
+        self.engine.metadata_limit_bytes = bytes;
+        self
+    }
+
+    /// The most bytes that one tile of one field may unfold to, likewise; 8 GiB without this.
+    #[must_use]
+    pub fn tile_limit(mut self, bytes: u64) -> Self {
+        self.engine.tile_limit_bytes = bytes;
+        self
+    }
+
+    /// Opens the array in a local folder, given as a path or as a `file://` URI.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is none. [`Error::Engine`] when storage fails, and when metadata are damaged,
+    /// encrypted with another key, or of a newer format version.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Array, Error> {
+        let (storage, root) = locate(path.as_ref())?;
+        self.open_in(storage, root)
+    }
+
+    /// Opens the array at `root` in any storage.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_in(&self, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Array, Error> {
+        let found = OpenArray::open(Arc::clone(&storage), root, self.window(), self.engine.clone());
+        Ok(Array::new(found.map_err(|error| named(error, &*storage))?))
+    }
+
+    /// Opens the group in a local folder, given as a path or as a `file://` URI.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_group(&self, path: impl AsRef<Path>) -> Result<Group, Error> {
+        let (storage, root) = locate(path.as_ref())?;
+        self.open_group_in(storage, root)
+    }
+
+    /// Opens the group at `root` in any storage.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_group_in(&self, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Group, Error> {
+        let window = self.window();
+        let found = OpenGroup::open(Arc::clone(&storage), root, window, &self.engine);
+        let group = found.map_err(|error| named(error, &*storage))?;
+        // Members are opened as of the same moment as their group.
+        let options = Self { engine: self.engine.clone(), start: window.start, end: Some(window.end) };
+        Ok(Group::new(group, options))
+    }
+
+    fn window(&self) -> TimeWindow {
+        TimeWindow { start: self.start, end: self.end.unwrap_or_else(now_ms) }
+    }
+}
+
+/// A local path as a path in the storage of all local files, so that groups reach members anywhere.
+pub(crate) fn locate(path: &Path) -> Result<(Arc<dyn Storage>, ObjectPath), Error> {
+    let invalid = |reason| StorageError::InvalidPath { path: path.to_string_lossy().into_owned(), reason };
+    if let Some(uri) = path.to_str().filter(|uri| uri.starts_with("file://")) {
+        let storage = LocalStorage::new(Path::new("/"))?;
+        let root = storage.path_of_uri(uri).ok_or_else(|| invalid("is not the URI of a local folder"))?;
+        return Ok((Arc::new(storage), root));
+    }
+    let climbs = path.components().any(|component| component == Component::ParentDir);
+    // What `..` leads to depends on links, which only the system knows.
+    let absolute = if climbs { std::fs::canonicalize(path) } else { std::path::absolute(path) };
+    let absolute = absolute.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::NotFound { path: path.to_string_lossy().into_owned(), wanted: "folder" },
+        _ => invalid("cannot be made absolute").into(),
+    })?;
+    let storage = LocalStorage::new(absolute.ancestors().last().unwrap_or(&absolute))?;
+    let root = storage.object_path(&absolute)?;
+    Ok((Arc::new(storage), root))
+}
+
+/// Spells the path of what was not found so that the caller knows it again.
+fn named(error: talavera_engine::Error, storage: &dyn Storage) -> Error {
+    match error {
+        talavera_engine::Error::NotFound { path, wanted } => Error::NotFound { path: storage.uri(&path), wanted },
+        error => error.into(),
+    }
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

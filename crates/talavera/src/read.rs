@@ -1,0 +1,236 @@
+//! Reading cells: which, of which fields, in which order, with how much memory.
+
+use std::sync::Arc;
+
+use talavera_engine::{CancelToken, OpenArray, Progress, ReadQuery, TIMESTAMPS_FIELD};
+use talavera_schema::{Field, NdRange, Range};
+use talavera_types::{CellValNum, Datatype, Layout};
+
+use crate::cells::single;
+use crate::{Cells, DimensionKey, Error, IntoRange, Value};
+
+/// A read of an array: built up, then run.
+///
+/// Without further word it reads all attributes (and, of a sparse array, the coordinates) of all cells. What does not fit
+/// the array is reported when the read is run.
+///
+/// ```
+/// use talavera::{Array, Order};
+///
+/// let array = Array::open("tests/data/dense_2d_overlap")?;
+/// let read = array.read().range("y", 2..=3).range("x", 3..5).order(Order::ColMajor);
+/// assert_eq!(read.values::<i32>("count")?, [-688574576, -1174728087, -2104063334, 972920282]);
+/// # Ok::<(), talavera::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a read does nothing until it is run"]
+pub struct Read<'a> {
+    pub(crate) array: &'a OpenArray,
+    /// The ranges added, for each dimension.
+    pub(crate) ranges: Vec<Vec<Range>>,
+    pub(crate) order: Order,
+    /// The question, or what went wrong first in asking it; so building needs no question marks.
+    query: Result<ReadQuery<'a>, Error>,
+}
+
+/// The order of the cells of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    /// The last dimension varies fastest.
+    RowMajor,
+    /// The first dimension varies fastest.
+    ColMajor,
+    /// Tile by tile as they are stored: tiles in tile order, the cells of each in cell order.
+    Global,
+    /// As is fastest. Of a dense array this is row-major.
+    #[default]
+    Unordered,
+}
+
+impl From<Order> for Layout {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::RowMajor => Self::RowMajor,
+            Order::ColMajor => Self::ColMajor,
+            Order::Global => Self::GlobalOrder,
+            Order::Unordered => Self::Unordered,
+        }
+    }
+}
+
+impl<'a> Read<'a> {
+    pub(crate) fn new(array: &'a OpenArray) -> Self {
+        let ranges = vec![Vec::new(); array.schema().domain.dimensions.len()];
+        Self { array, ranges, order: Order::default(), query: Ok(array.query()) }
+    }
+
+    /// Adds a range along a dimension, named or by index; see [`IntoRange`] for what ranges can be. A dimension without
+    /// ranges is read whole.
+    ///
+    /// Several ranges of a dense array are read in the order added, cells in two of them twice. Of a sparse array the
+    /// union is read.
+    ///
+    /// The read fails when the range is empty, has values that the dimension cannot have, or reaches out of the domain of
+    /// a dense array or the current domain of any.
+    pub fn range<'n>(mut self, dimension: impl Into<DimensionKey<'n>>, range: impl IntoRange) -> Self {
+        let found = self.array_range(dimension.into(), range);
+        self.query = self.query.and_then(|query| {
+            let (index, range) = found?;
+            let query = query.range(index, range.clone())?;
+            if let Some(ranges) = self.ranges.get_mut(index) {
+                ranges.push(range);
+            }
+            Ok(query)
+        });
+        self
+    }
+
+    /// Adds ranges along a dimension, one after the other; single values are ranges, too.
+    ///
+    /// ```
+    /// # let array = talavera::Array::open("tests/data/dense_2d_overlap")?;
+    /// let count = array.read().ranges("y", [2, 6]).range("x", 4).values::<i32>("count")?;
+    /// assert_eq!(count, [-2104063334, -102885132]);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    pub fn ranges<'n, R: IntoRange>(self, dimension: impl Into<DimensionKey<'n>>, ranges: impl IntoIterator<Item = R>) -> Self {
+        let dimension = dimension.into();
+        ranges.into_iter().fold(self, |read, range| read.range(dimension, range))
+    }
+
+    /// Adds a range along each dimension: those of a fragment's or array's non-empty domain, for example.
+    pub fn within(self, ranges: &NdRange) -> Self {
+        ranges.0.iter().enumerate().fold(self, |read, (dimension, range)| read.range(dimension, range))
+    }
+
+    /// The fields to read: attributes, dimensions, and [`TIMESTAMPS_FIELD`] of sparse arrays.
+    pub fn fields<S: Into<String>>(self, fields: impl IntoIterator<Item = S>) -> Self {
+        self.with(|query| query.fields(fields))
+    }
+
+    /// The order of the cells.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self.with(|query| query.layout(order.into()))
+    }
+
+    /// The most memory that the read may hold at once, its result included, in bytes.
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        self.with(|query| query.memory_limit(bytes))
+    }
+
+    /// A token by which another thread may stop the read.
+    pub fn cancel(self, token: CancelToken) -> Self {
+        self.with(|query| query.cancel_token(token))
+    }
+
+    /// Whom to tell about progress, after each tile. It is called from the threads that decode, so it should return at
+    /// once.
+    pub fn on_progress(self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.with(|query| query.on_progress(Arc::new(tell)))
+    }
+
+    /// The whole result.
+    ///
+    /// # Errors
+    /// When the question does not fit the array; [`Error::is_over_budget`] when the result does not fit into the memory
+    /// limit; [`Error::is_cancelled`]; whatever is wrong with storage and files.
+    pub fn cells(self) -> Result<Cells, Error> {
+        Ok(Cells::new(self.query?.read()?))
+    }
+
+    /// The result in batches that follow each other in its order, none of them empty. Each has about half of the memory
+    /// limit, or 64 MB without one. After an error there are no more batches.
+    ///
+    /// ```
+    /// # let array = talavera::Array::open("tests/data/dense_2d_overlap")?;
+    /// let mut cells = 0;
+    /// for batch in array.read().fields(["count"]).memory_limit(1 << 20).batches()? {
+    ///     cells += batch?.len();
+    /// }
+    /// assert_eq!(cells, 63);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the question does not fit the array.
+    pub fn batches(self) -> Result<impl Iterator<Item = Result<Cells, Error>> + use<'a>, Error> {
+        let batches = self.query?.batches()?;
+        Ok(batches.map(|batch| Ok(Cells::new(batch?))))
+    }
+
+    /// The values of one field, which must have one value in each cell, and no nulls.
+    ///
+    /// The values are copied once; [`Read::cells`] and [`Cells::values`] spare that.
+    ///
+    /// # Errors
+    /// As [`Read::cells`]; [`Error::ValueType`] when `T` does not hold the field's datatype; [`Error::CellShape`] when
+    /// cells are nullable or hold another number of values than one.
+    pub fn values<T: Value>(self, field: &str) -> Result<Vec<T>, Error> {
+        if self.check_single::<T>(field)? {
+            return Err(Error::CellShape { field: field.to_owned(), reason: "may hold nulls; read nullable values" });
+        }
+        Ok(self.fields([field]).cells()?.values::<T>(field)?.to_vec())
+    }
+
+    /// The values of one field, which must have one value in each cell, nulls as `None`.
+    ///
+    /// # Errors
+    /// As [`Read::values`], but for nullable cells.
+    pub fn nullable_values<T: Value>(self, field: &str) -> Result<Vec<Option<T>>, Error> {
+        self.check_single::<T>(field)?;
+        Ok(self.fields([field]).cells()?.nullable_values::<T>(field)?.collect())
+    }
+
+    /// Asks before anything is read whether a field has single values of `T`; says whether it is nullable.
+    fn check_single<T: Value>(&self, field: &str) -> Result<bool, Error> {
+        let (_, cell_val_num, nullable) = self.check_values::<T>(field)?;
+        single(field, cell_val_num)?;
+        Ok(nullable)
+    }
+
+    /// Datatype, values per cell and nullability of a field whose values `T` holds.
+    pub(crate) fn check_values<T: Value>(&self, field: &str) -> Result<(Datatype, CellValNum, bool), Error> {
+        let shape = self.shape(field)?;
+        if T::holds(shape.0) {
+            return Ok(shape);
+        }
+        let wanted = std::any::type_name::<T>();
+        Err(Error::ValueType { field: field.to_owned(), datatype: shape.0, wanted })
+    }
+
+    fn shape(&self, field: &str) -> Result<(Datatype, CellValNum, bool), Error> {
+        let schema = self.array.schema();
+        let found = match schema.field(field) {
+            Some(Field::Attribute(index)) => schema.attributes.get(index).map(|a| (a.datatype, a.cell_val_num, a.nullable)),
+            Some(Field::Dimension(index)) => {
+                schema.domain.dimensions.get(index).map(|dimension| (dimension.datatype, dimension.cell_val_num(), false))
+            }
+            None if field == TIMESTAMPS_FIELD => Some((Datatype::UInt64, CellValNum::ONE, false)),
+            None => None,
+        };
+        found.ok_or_else(|| Error::UnknownField { field: field.to_owned() })
+    }
+
+    fn array_range(&self, key: DimensionKey<'_>, range: impl IntoRange) -> Result<(usize, Range), Error> {
+        let schema = self.array.schema();
+        let found = match key {
+            DimensionKey::Name(name) => schema.dimension(name),
+            DimensionKey::Index(index) => schema.domain.dimensions.get(index).map(|dimension| (index, dimension)),
+        };
+        let (index, dimension) = found.ok_or_else(|| Error::UnknownDimension { dimension: key.to_string() })?;
+        Ok((index, range.into_range().along(dimension, self.whole(index))?))
+    }
+
+    /// All values along a dimension: the current domain, or else the domain.
+    pub(crate) fn whole(&self, dimension: usize) -> Option<&'a Range> {
+        let schema = self.array.schema();
+        let current = schema.current_domain.as_ref().and_then(|current| current.0.get(dimension));
+        current.or_else(|| schema.domain.dimensions.get(dimension)?.domain.as_ref())
+    }
+
+    fn with(mut self, change: impl FnOnce(ReadQuery<'a>) -> ReadQuery<'a>) -> Self {
+        self.query = self.query.map(change);
+        self
+    }
+}
