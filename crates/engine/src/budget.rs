@@ -78,11 +78,8 @@ impl Job {
     /// [`Error::Budget`] when less is left.
     pub(crate) fn reserve(&self, what: &'static str, bytes: u64) -> Result<Reservation, Error> {
         let limit = self.shared.limit.unwrap_or(u64::MAX);
-        let taken = self
-            .shared
-            .used
-            .try_update(Ordering::Relaxed, Ordering::Relaxed, |used| used.checked_add(bytes).filter(|&sum| sum <= limit));
-        match taken {
+        let sum = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= limit);
+        match self.shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum) {
             Ok(_) => Ok(Reservation { shared: Arc::clone(&self.shared), bytes }),
             Err(used) => Err(Error::Budget { what, needed: bytes, left: limit - used, limit }),
         }

@@ -50,6 +50,9 @@ pub(crate) struct FieldLists {
     pub(crate) validity_offsets: TileOffsets,
 }
 
+/// Finds a schema by its file name; without one, the schema of arrays that have just one.
+pub(crate) type FindSchema<'a> = dyn Fn(Option<&str>) -> Result<Arc<ArraySchema>, Error> + 'a;
+
 /// What is needed to open a fragment.
 pub(crate) struct FragmentSource<'a> {
     pub(crate) storage: &'a dyn Storage,
@@ -62,10 +65,7 @@ pub(crate) struct FragmentSource<'a> {
 
 impl Fragment {
     /// Opens a fragment whose footer lies in its own metadata file. `schema` finds a schema by its file name.
-    pub(crate) fn open(
-        source: &FragmentSource<'_>,
-        schema: &dyn Fn(Option<&str>) -> Result<Arc<ArraySchema>, Error>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(source: &FragmentSource<'_>, schema: &FindSchema<'_>) -> Result<Self, Error> {
         let path = source.path.join("__fragment_metadata.tdb")?;
         if !source.name_version.has_footer() {
             return Self::open_without_footer(source, path, schema(None)?);
@@ -101,11 +101,7 @@ impl Fragment {
 
     /// Opens a fragment whose footer was copied into a file of consolidated footers; none when that copy is no footer of
     /// this fragment (05-other-files §3).
-    pub(crate) fn open_consolidated(
-        source: &FragmentSource<'_>,
-        footer: &[u8],
-        schema: &dyn Fn(Option<&str>) -> Result<Arc<ArraySchema>, Error>,
-    ) -> Option<Self> {
+    pub(crate) fn open_consolidated(source: &FragmentSource<'_>, footer: &[u8], schema: &FindSchema<'_>) -> Option<Self> {
         let (version, name) = Footer::peek(footer).ok()?;
         if source.name_version.has_commit_files() && version != source.name_version {
             return None;

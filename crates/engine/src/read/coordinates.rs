@@ -13,14 +13,14 @@ pub(crate) enum CoordinateReader<'f> {
     /// A field for each dimension.
     Dimensions(Vec<FieldReader<'f>>),
     /// All dimensions in one field.
-    Zipped(FieldReader<'f>),
+    Zipped(Box<FieldReader<'f>>),
 }
 
 impl<'f> CoordinateReader<'f> {
     pub(crate) fn new(fragment: &'f Fragment, storage: &'f dyn Storage, options: &EngineOptions) -> Result<Self, Error> {
         let reader = |field| FieldReader::new(fragment, field, storage, options);
         if !fragment.footer.version.has_dimension_fields() {
-            return Ok(Self::Zipped(reader(FieldId::Coordinates)?));
+            return Ok(Self::Zipped(Box::new(reader(FieldId::Coordinates)?)));
         }
         let dimensions = 0..fragment.schema.domain.dimensions.len();
         Ok(Self::Dimensions(dimensions.map(|dimension| reader(FieldId::Dimension(dimension))).collect::<Result<_, _>>()?))

@@ -44,7 +44,7 @@ impl<'r> DenseRead<'r> {
         let grid = Grid::new(array.schema())?;
         let fragment =
             |fragment: &'r crate::Fragment| DenseFragment::new(fragment, &grid, || sparse_coordinates(array, fragment, job));
-        let fragments = array.fragments().iter().map(|item| fragment(item)).collect::<Result<_, _>>()?;
+        let fragments = array.fragments().iter().map(fragment).collect::<Result<_, _>>()?;
         Ok(Self { array, fragments, grid, options: array.options(), job })
     }
 

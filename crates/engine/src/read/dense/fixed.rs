@@ -89,10 +89,9 @@ impl DenseRead<'_> {
             let Some(target) = group.get_mut(number) else { continue };
             match fragment.share(&target.piece, &self.grid) {
                 Some(Share::Tile { number, part }) => {
-                    if self.is_whole_tile(shape, target, &part) && targets.len() == 1 {
-                        if let [run] = target.runs.as_mut_slice() {
-                            return self.decode(field, reader, number, run);
-                        }
+                    let whole = targets.len() == 1 && self.is_whole_tile(shape, target, &part);
+                    if let ([run], true) = (target.runs.as_mut_slice(), whole) {
+                        return self.decode(field, reader, number, run);
                     }
                     if decoded != Some(number) {
                         scratch.resize(self.tile_bytes(field.cell_bytes)?);

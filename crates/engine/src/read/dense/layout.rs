@@ -368,6 +368,7 @@ mod tests {
     }
 
     /// The result of reading an array whose cell (y, x) holds 10 y + x, by way of pieces and runs.
+    #[expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
     fn read(ranges: &[&[(u64, u64)]], extents: &[u64; 2], row_major: bool, tiles_row_major: bool) -> Vec<u8> {
         let shape = shape(ranges, extents, row_major);
         let mut memory = vec![0; shape.cells];
@@ -409,6 +410,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
+        #[expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
         fn any_window_of_any_tiling_is_read_right(
             y in (0_u64..9, 0_u64..9), x in (0_u64..9, 0_u64..9), ey in 1_u64..12, ex in 1_u64..12, row_major: bool, tiles: bool,
         ) {

@@ -210,7 +210,7 @@ impl<'f> DenseFragment<'f> {
 fn sparse_cells(tiles: Vec<(u64, Vec<FieldBuffer>)>, grid: &Grid) -> HashMap<Vec<u64>, Vec<SparseCell>> {
     let mut cells: HashMap<Vec<u64>, Vec<SparseCell>> = HashMap::new();
     for (tile, coordinates) in tiles {
-        let columns: Vec<Vec<u64>> = coordinates.iter().map(|column| crate::order::integer_bits(column)).collect();
+        let columns: Vec<Vec<u64>> = coordinates.iter().map(crate::order::integer_bits).collect();
         for index in 0..columns.first().map_or(0, Vec::len) {
             let cell: Vec<u64> = columns
                 .iter()
