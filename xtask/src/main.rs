@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+mod corpus;
 mod fixtures;
+mod fuzz;
 mod peer;
 mod tidy;
 
@@ -39,6 +41,10 @@ enum Command {
     /// One release's part of `fixtures`, in a process of its own.
     #[command(hide = true)]
     FixturesPart(fixtures::Part),
+    /// Write seeds for the fuzz targets into fuzz/corpus.
+    Corpus,
+    /// Run the fuzz targets for a while and print what came of it.
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +53,8 @@ fn main() -> ExitCode {
         Command::Peer { all, release } => peer::run(all, release.as_deref()),
         Command::Fixtures => fixtures::run(),
         Command::FixturesPart(part) => fixtures::run_part(&part),
+        Command::Corpus => corpus::run(),
+        Command::Fuzz(options) => fuzz::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

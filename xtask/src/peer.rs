@@ -74,7 +74,20 @@ fn download(release: &Release, into: &Path) -> Result<PathBuf, Failure> {
     python(&["-m", "pip", "--version"]).map_err(|failure| format!("pip for python3 is needed: {failure}"))?;
     let requirement = format!("tiledb=={}", release.wheel);
     let destination = into.to_string_lossy();
-    let mut arguments = vec!["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--implementation", "cp"];
+    let mut arguments = vec![
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--retries",
+        "2",
+        "--timeout",
+        "60",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--implementation",
+        "cp",
+    ];
     arguments.extend(["--python-version", release.python, "--platform", release.platform, "-d", &destination, &requirement]);
     python(&arguments)?;
     let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");

@@ -1,4 +1,4 @@
-//! Every decoder has a fuzz target, and every fuzz target a decoder.
+//! Every decoder has a fuzz target, and every fuzz target something that it reaches.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,61 +8,99 @@ use super::Finding;
 use super::sources::Source;
 use crate::Failure;
 
-/// Files that decode, by the beginning of their path, and the target that reaches them; the longest beginning counts.
-/// Filter crates are not listed: `filter-xor` is reached by `filter_xor`.
-const TARGETS: &[(&str, &str)] = &[
-    ("crates/codec/", "generic_tile"),
-    ("crates/types/", "array_schema"),
-    ("crates/filter/", "filter_list"),
-    ("crates/directory/src/name", "timestamped_name"),
-    ("crates/directory/src/commits", "commits"),
-    ("crates/directory/src/metadata", "array_metadata"),
-    ("crates/directory/src/group", "group"),
-    ("crates/schema/", "array_schema"),
-    ("crates/schema/src/enumeration", "enumeration"),
-    ("crates/pipeline/", "tile"),
-    ("crates/pipeline/src/generic_tile", "generic_tile"),
-    ("crates/fragment/src/footer", "footer"),
-    ("crates/fragment/src/rtree", "rtree"),
-    ("crates/fragment/src/offsets", "tile_offsets"),
-    ("crates/fragment/src/statistics", "tile_statistics"),
-    ("crates/fragment/src/processed", "processed_conditions"),
-    ("crates/fragment/src/legacy", "legacy_fragment_metadata"),
-    ("crates/fragment/src/consolidated", "consolidated_footers"),
-    ("crates/condition/", "condition"),
+/// The targets, and the files with decoders that each reaches, by the beginning of their path. Filters are not listed:
+/// the crate `filter-xor` is reached by `filter_xor`.
+const TARGETS: &[(&str, &[&str])] = &[
+    ("array", &["crates/engine/"]),
+    ("array_metadata", &["crates/directory/src/metadata."]),
+    ("condition_text", &["crates/condition/src/text"]),
+    ("consolidated_commits", &["crates/directory/src/commits."]),
+    ("consolidated_footers", &["crates/fragment/src/consolidated."]),
+    ("delete_condition", &["crates/condition/src/commit."]),
+    ("enumeration", &["crates/schema/src/enumeration."]),
+    ("filter_list", &["crates/filter/src/spec."]),
+    ("footer", &["crates/fragment/src/footer"]),
+    ("footer_peek", &["crates/fragment/src/footer"]),
+    ("fragment_statistics", &["crates/fragment/src/statistics/fragment."]),
+    ("generic_tile", &["crates/pipeline/src/generic_tile."]),
+    ("group_details", &["crates/directory/src/group."]),
+    ("ignore_list", &["crates/directory/src/commits."]),
+    ("legacy_metadata", &["crates/fragment/src/legacy"]),
+    ("processed_conditions", &["crates/fragment/src/processed."]),
+    ("rtree", &["crates/fragment/src/rtree."]),
+    (
+        "schema",
+        &[
+            "crates/schema/src/array.",
+            "crates/schema/src/attribute.",
+            "crates/schema/src/current_domain.",
+            "crates/schema/src/dimension.",
+            "crates/schema/src/domain.",
+            "crates/schema/src/label.",
+            "crates/schema/src/nd_range.",
+            "crates/schema/src/range.",
+            "crates/types/src/cell_val_num.",
+            "crates/types/src/on_disk.",
+            "crates/types/src/version.",
+        ],
+    ),
+    (
+        "tile",
+        &[
+            "crates/filter/src/checksum.",
+            "crates/filter/src/compressor.",
+            "crates/pipeline/src/pipeline/",
+            "crates/pipeline/src/registry.",
+            "crates/pipeline/src/tile.",
+        ],
+    ),
+    ("tile_min_max", &["crates/fragment/src/statistics/bounds."]),
+    ("tile_null_counts", &["crates/fragment/src/offsets."]),
+    ("tile_offsets", &["crates/fragment/src/offsets."]),
+    ("tile_sizes", &["crates/fragment/src/offsets."]),
+    ("tile_sums", &["crates/fragment/src/offsets."]),
+    ("timestamped_name", &["crates/directory/src/name."]),
+    ("update_commit", &["crates/condition/src/commit."]),
+    ("vacuum_list", &["crates/directory/src/vacuum."]),
 ];
-/// Targets that reach no single decoder.
-const OTHER_TARGETS: &[&str] = &["array"];
 
 /// Checks the table against both sides, once there is a fuzz crate.
 pub(super) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>, Failure> {
     let Ok(manifest) = fs::read_to_string(root.join("fuzz/Cargo.toml")) else { return Ok(Vec::new()) };
-    let mut findings = Vec::new();
-    let mut used: BTreeSet<String> = OTHER_TARGETS.iter().map(ToString::to_string).collect();
-    for source in sources.iter().filter(|source| decodes(source)) {
-        let Some(target) = target_of(&source.path) else {
-            let advice = "decodes, but no row of TARGETS in xtask/src/tidy/fuzz.rs says which fuzz target reaches it";
-            findings.push(Finding::new(&source.path, advice));
-            continue;
-        };
-        if !root.join(format!("fuzz/fuzz_targets/{target}.rs")).is_file() {
-            findings.push(Finding::new(&source.path, format!("its fuzz target fuzz/fuzz_targets/{target}.rs is missing")));
-        }
-        used.insert(target);
-    }
+    let mut found = BTreeSet::new();
     for entry in fs::read_dir(root.join("fuzz/fuzz_targets"))? {
         let file = entry?.file_name().to_string_lossy().into_owned();
-        let Some(target) = file.strip_suffix(".rs") else { continue };
-        let place = format!("fuzz/fuzz_targets/{file}");
-        if !used.contains(target) {
-            findings
-                .push(Finding::new(&place, "reaches no decoder of TARGETS in xtask/src/tidy/fuzz.rs: add a row or remove it"));
-        }
-        if !manifest.contains(&format!("\"{target}\"")) {
-            findings.push(Finding::new(place, "has no [[bin]] in fuzz/Cargo.toml"));
+        found.extend(file.strip_suffix(".rs").map(str::to_owned));
+    }
+    let decoders: Vec<&str> = sources.iter().filter(|source| decodes(source)).map(|source| source.path.as_str()).collect();
+    Ok(compare(&decoders, &found, &manifest))
+}
+
+/// Compares files that decode, targets that there are, and the fuzz crate's manifest.
+fn compare(decoders: &[&str], targets: &BTreeSet<String>, manifest: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let filters = decoders.iter().filter_map(|path| filter_target(path));
+    let expected: BTreeSet<String> = TARGETS.iter().map(|(target, _)| (*target).to_owned()).chain(filters).collect();
+    for path in decoders {
+        let listed = TARGETS.iter().any(|(_, starts)| starts.iter().any(|start| path.starts_with(start)));
+        if !listed && filter_target(path).is_none() {
+            findings.push(Finding::new(*path, "decodes, but TARGETS of xtask/src/tidy/fuzz.rs has no fuzz target for it"));
         }
     }
-    Ok(findings)
+    for target in expected.difference(targets) {
+        findings
+            .push(Finding::new(format!("fuzz/fuzz_targets/{target}.rs"), "missing: write it, or take out its row of TARGETS"));
+    }
+    for target in targets {
+        let place = format!("fuzz/fuzz_targets/{target}.rs");
+        if !expected.contains(target) {
+            findings.push(Finding::new(&place, "add a row to TARGETS of xtask/src/tidy/fuzz.rs that says what it reaches"));
+        }
+        if !manifest.contains(&format!("name = \"{target}\"")) {
+            findings.push(Finding::new(place, "has no [[bin]] in fuzz/Cargo.toml, so it is never built"));
+        }
+    }
+    findings
 }
 
 /// Whether a file has a public decoder or is a filter.
@@ -71,13 +109,10 @@ fn decodes(source: &Source) -> bool {
     source.krate != "testkit" && source.code.iter().any(is_decoder)
 }
 
-fn target_of(path: &str) -> Option<String> {
-    if let Some(filter) = path.strip_prefix("crates/filter-") {
-        let name = filter.split('/').next().unwrap_or_default();
-        return Some(format!("filter_{}", name.replace('-', "_")));
-    }
-    let rows = TARGETS.iter().filter(|(start, _)| path.starts_with(start));
-    rows.max_by_key(|(start, _)| start.len()).map(|(_, target)| (*target).to_owned())
+/// The target of a file in a filter's crate.
+fn filter_target(path: &str) -> Option<String> {
+    let filter = path.strip_prefix("crates/filter-")?.split('/').next()?;
+    Some(format!("filter_{}", filter.replace('-', "_")))
 }
 
 #[cfg(test)]
@@ -85,11 +120,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_row_names_the_target() {
-        assert_eq!(target_of("crates/filter-bit-width-reduction/src/filter.rs").unwrap(), "filter_bit_width_reduction");
-        assert_eq!(target_of("crates/filter/src/spec.rs").unwrap(), "filter_list");
-        assert_eq!(target_of("crates/schema/src/enumeration.rs").unwrap(), "enumeration");
-        assert_eq!(target_of("crates/schema/src/domain.rs").unwrap(), "array_schema");
-        assert_eq!(target_of("crates/new/src/lib.rs"), None);
+    fn decoders_without_target_and_targets_without_row_or_bin_are_found() {
+        let mut targets: BTreeSet<String> = TARGETS.iter().map(|(target, _)| (*target).to_owned()).collect();
+        let bins = |targets: &BTreeSet<String>| targets.iter().map(|target| format!("name = \"{target}\"\n")).collect::<String>();
+        let decoders = ["crates/schema/src/array.rs", "crates/filter-rle/src/filter.rs", "crates/new/src/lib.rs"];
+
+        targets.insert("filter_rle".into());
+        let manifest = bins(&targets);
+        assert_eq!(compare(&decoders[..2], &targets, &manifest), []);
+        assert_eq!(compare(&decoders, &targets, &manifest)[0].place, "crates/new/src/lib.rs");
+
+        targets.insert("stray".into());
+        let found = compare(&decoders[..2], &targets, &manifest);
+        assert_eq!(found.len(), 2, "no row and no bin: {found:?}");
+        targets.remove("stray");
+        targets.remove("schema");
+        assert_eq!(compare(&decoders[..2], &targets, &manifest)[0].place, "fuzz/fuzz_targets/schema.rs");
     }
 }
