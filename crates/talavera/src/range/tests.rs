@@ -1,4 +1,5 @@
-use talavera_schema::TileExtent;
+use talavera_schema::{Dimension, TileExtent};
+use talavera_types::Datatype;
 
 use super::*;
 
