@@ -35,7 +35,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let root = crate::root();
     let targets = if options.target.is_empty() { targets(&root)? } else { options.target.clone() };
     crate::corpus::run()?;
-    let status = Command::new("cargo").args(["+nightly", "fuzz", "build"]).current_dir(&root).status()?;
+    let status = cargo_fuzz(&root, "build").status()?;
     if !status.success() {
         return Err("the fuzz targets do not build".into());
     }
@@ -70,10 +70,9 @@ fn targets(root: &Path) -> Result<Vec<String>, Failure> {
 fn run_target(root: &Path, target: String, seconds: u32) -> Result<Outcome, std::io::Error> {
     let artifacts = root.join("fuzz/artifacts").join(&target);
     let before = count(&artifacts);
-    let output = Command::new("cargo")
-        .args(["+nightly", "fuzz", "run", &target, "--", "-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"])
+    let output = cargo_fuzz(root, "run")
+        .args([&target, "--", "-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"])
         .arg(format!("-max_total_time={seconds}"))
-        .current_dir(root)
         .stdout(Stdio::null())
         .output()?;
     let log = String::from_utf8_lossy(&output.stderr);
@@ -89,6 +88,14 @@ fn run_target(root: &Path, target: String, seconds: u32) -> Result<Outcome, std:
     }
     let (executions, per_second) = (number("stat::number_of_executed_units:"), number("stat::average_exec_per_sec:"));
     Ok(Outcome { target, executions, per_second, findings })
+}
+
+fn cargo_fuzz(root: &Path, command: &str) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["+nightly", "fuzz", command]).current_dir(root);
+    // C compilers turn a constant local table of zstd into a global one and still mark it as out of scope.
+    cargo.env("CFLAGS", "-fno-sanitize-address-use-after-scope");
+    cargo
 }
 
 /// How many files a folder holds; none if it is not there.

@@ -187,7 +187,11 @@ impl Fragment {
     /// Cells of a tile of a sparse fragment: the capacity of its schema, but for the last tile.
     #[must_use]
     pub fn tile_cells(&self, tile: u64) -> u64 {
-        if tile + 1 == self.footer.sparse_tile_count { self.footer.last_tile_cells } else { self.schema.capacity }
+        if tile.checked_add(1) == Some(self.footer.sparse_tile_count) {
+            self.footer.last_tile_cells
+        } else {
+            self.schema.capacity
+        }
     }
 
     /// The path of a data file.
