@@ -4,7 +4,7 @@ use talavera_codec::DecodeError;
 use talavera_pipeline::{GenericTileError, PipelineError};
 use talavera_storage::{ObjectPath, StorageError};
 
-/// Why an array or group could not be opened or read.
+/// Why an array or group could not be opened, read or changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,6 +15,14 @@ pub enum Error {
         path: ObjectPath,
         /// What was looked for: "array" or "group".
         wanted: &'static str,
+    },
+    /// Something lies where a new array or group was to be.
+    #[error("{path}: {found} already exists here")]
+    AlreadyExists {
+        /// Where it was to be.
+        path: ObjectPath,
+        /// What was found: "an array", "a group" or "something".
+        found: &'static str,
     },
     /// The storage failed.
     #[error(transparent)]
@@ -75,6 +83,20 @@ pub enum Error {
         path: ObjectPath,
         /// What was wrong.
         source: talavera_condition::ConditionError,
+    },
+    /// A new or changed schema breaks a rule.
+    #[error("the schema is refused: {0}")]
+    Schema(#[from] talavera_schema::SchemaError),
+    /// A condition cannot be used with this array.
+    #[error("the condition is refused: {0}")]
+    Condition(#[from] talavera_condition::ConditionError),
+    /// The system lacks something that new names are made of.
+    #[error("the system has no {what}: {source}")]
+    System {
+        /// What it lacks: a clock after 1970, or random numbers.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
     },
     /// A fragment names a schema that the array does not have.
     #[error("{fragment}: its schema '{schema}' is not in the array")]

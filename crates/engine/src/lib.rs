@@ -7,7 +7,9 @@ mod error;
 mod field_buffer;
 mod fragment;
 mod group;
+mod maintain;
 mod metadata_file;
+mod names;
 mod open;
 mod options;
 mod order;
@@ -18,6 +20,12 @@ pub use error::Error;
 pub use field_buffer::{CellBytes, FieldBuffer};
 pub use fragment::Fragment;
 pub use group::OpenGroup;
+pub use maintain::{
+    CreateOptions, DeleteOptions, EvolveOptions, GroupWriter, MetadataWriter, ObjectEntry, WalkOrder, copy_object, create_array,
+    create_group, delete_cells, evolve_array, list_objects, move_object, remove_array, remove_group, remove_object,
+    upgrade_array, walk_objects,
+};
+pub use names::enumeration_file_name;
 pub use open::OpenArray;
 pub use options::{EngineOptions, ThreadPool};
 pub use read::{Batch, Batches, ReadQuery, TIMESTAMPS_FIELD};

@@ -17,7 +17,7 @@ use crate::fragment::FragmentSource;
 use crate::{EngineOptions, Error, Fragment, metadata_file};
 
 /// The file name of the schema of arrays before version 10, and what their footers call it afterwards.
-const OLD_SCHEMA: &str = "__array_schema.tdb";
+pub(crate) const OLD_SCHEMA: &str = "__array_schema.tdb";
 
 /// An array opened at a time window.
 ///

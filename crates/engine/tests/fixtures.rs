@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::Value;
 use talavera_directory::TimeWindow;
-use talavera_engine::{Batch, EngineOptions, OpenArray};
+use talavera_engine::{Batch, EngineOptions, OpenArray, ReadQuery};
 use talavera_pipeline::EncryptionKey;
 use talavera_schema::{ArraySchema, Coordinate, Range};
 use talavera_storage::{LocalStorage, ObjectPath};
@@ -95,6 +95,10 @@ fn compare(case: &Case) -> Result<usize, String> {
             let batch = query.clone().layout(order).read().map_err(|e| format!("read {number} {order}: {e}"))?;
             compare_cells(&read, &batch, false).map_err(|e| format!("read {number} {order}: {e}"))?;
         }
+        let orders = [Layout::RowMajor, Layout::ColMajor, Layout::GlobalOrder, Layout::Unordered];
+        for order in orders.into_iter().filter(|_| number == 0) {
+            compare_batches(&query.clone().layout(order), order).map_err(|e| format!("read {number} {order}: {e}"))?;
+        }
         reads += 1;
     }
     let array = open(None)?;
@@ -149,6 +153,38 @@ fn compare_cells(read: &ExpectedRead<'_>, batch: &Batch, ordered: bool) -> Resul
         Some(at) => Err(format!("row {at}: found {:?}, expected {:?}", found[at], expected[at])),
         None => Ok(()),
     }
+}
+
+/// Batches are never empty and make up the whole, in its order.
+fn compare_batches(query: &ReadQuery<'_>, order: Layout) -> Result<(), String> {
+    let whole = query.clone().read().map_err(|e| e.to_string())?;
+    let rows = |batch: &Batch| -> Vec<Vec<Cell>> {
+        let columns: Vec<_> = batch.fields.iter().map(|(name, _)| columns_of(batch, name).unwrap().1).collect();
+        (0..batch.cells).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect()
+    };
+    let mut expected = rows(&whole);
+    for bytes in [4_000] {
+        let batches = match query.clone().batch_bytes(bytes).batches() {
+            Err(error) if error.to_string().contains("global order is given whole") => return Ok(()),
+            batches => batches.map_err(|e| e.to_string())?,
+        };
+        let mut found = Vec::new();
+        for batch in batches {
+            let batch = batch.map_err(|e| e.to_string())?;
+            if batch.cells == 0 {
+                return Err("an empty batch".into());
+            }
+            found.extend(rows(&batch));
+        }
+        if order == Layout::Unordered {
+            expected.sort();
+            found.sort();
+        }
+        if expected != found {
+            return Err(format!("batches of {bytes} bytes differ from the whole: {} and {} cells", found.len(), expected.len()));
+        }
+    }
+    Ok(())
 }
 
 fn compare_fragments(case: &Case, array: &OpenArray) -> Result<(), String> {

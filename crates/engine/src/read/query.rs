@@ -20,6 +20,7 @@ pub struct ReadQuery<'a> {
     fields: Option<Vec<String>>,
     layout: Option<Layout>,
     memory_bytes: Option<u64>,
+    batch_bytes: Option<u64>,
     cancel: CancelToken,
     on_progress: Option<OnProgress>,
 }
@@ -57,6 +58,7 @@ impl OpenArray {
             fields: None,
             layout: None,
             memory_bytes: None,
+            batch_bytes: None,
             cancel: CancelToken::new(),
             on_progress: None,
         }
@@ -101,6 +103,15 @@ impl<'a> ReadQuery<'a> {
         self
     }
 
+    /// About how many bytes of memory a batch takes, while it is read; without it, half of the memory limit or 64 MB.
+    ///
+    /// A batch is larger where a single tile, or a single coordinate, is.
+    #[must_use]
+    pub fn batch_bytes(mut self, bytes: u64) -> Self {
+        self.batch_bytes = Some(bytes);
+        self
+    }
+
     /// A token by which another thread may stop the read.
     #[must_use]
     pub fn cancel_token(mut self, cancel: CancelToken) -> Self {
@@ -141,15 +152,14 @@ impl<'a> ReadQuery<'a> {
 
     /// The result in batches that follow each other in its order, none of them empty.
     ///
-    /// Without a memory limit each batch has at most about 64 MB of cells.
-    ///
     /// # Errors
     /// [`Error::Invalid`] for a question that does not fit the array.
     pub fn batches(self) -> Result<Batches<'a>, Error> {
         let (names, fields) = self.resolve_fields()?;
         let layout = self.resolve_layout()?;
         let job = self.job();
-        let batch_bytes = self.memory_bytes.map_or(DEFAULT_BATCH_BYTES, |bytes| bytes / 2).max(1);
+        let half = self.memory_bytes.map_or(DEFAULT_BATCH_BYTES, |bytes| bytes / 2);
+        let batch_bytes = self.batch_bytes.unwrap_or(half).max(1);
         let parts = if self.array.schema().is_dense() {
             if layout == Layout::GlobalOrder {
                 return Err(Error::invalid("a dense read in global order is given whole, not in batches"));

@@ -49,8 +49,8 @@ impl Plan {
                 let Some(mbr) = rtree.leaves().get(found.tile) else { continue };
                 let cells = fragment.tile_cells(tile);
                 let cells = u32::try_from(cells).map_err(|_| too_many_cells(fragment, cells))?;
-                // An MBR that tells nothing, for NaN is in it, is no proof that all cells are meant.
-                let whole = found.full && mbr.0.iter().all(|range| range.is_valid());
+                // Found under a larger rectangle, an MBR that itself tells nothing is no proof that all cells are meant.
+                let whole = selection.cover(mbr) == Cover::Full;
                 tiles.push(TilePlan { fragment: number, tile, cells, whole, mbr: mbr.clone() });
             }
         }
@@ -60,7 +60,8 @@ impl Plan {
     /// Whether two cells of the plan may have the same coordinates: where tiles of different fragments meet, or a
     /// consolidated fragment holds several versions of a cell.
     pub(crate) fn may_repeat_coordinates(&self, consolidated: &[bool]) -> bool {
-        if self.tiles.iter().any(|tile| consolidated.get(tile.fragment).copied().unwrap_or(true)) {
+        let unknown = |tile: &TilePlan| tile.mbr.0.iter().any(|range| !range.is_valid());
+        if self.tiles.iter().any(|tile| unknown(tile) || consolidated.get(tile.fragment).copied().unwrap_or(true)) {
             return true;
         }
         let mut domains: Vec<(usize, NdRange)> = Vec::new();
@@ -71,7 +72,7 @@ impl Plan {
             }
         }
         let meets = |at: usize, one: &NdRange| domains.iter().skip(at + 1).any(|(_, other)| one.intersects(other));
-        domains.iter().enumerate().any(|(at, (_, domain))| domain.0.iter().any(|range| !range.is_valid()) || meets(at, domain))
+        domains.iter().enumerate().any(|(at, (_, domain))| meets(at, domain))
     }
 }
 

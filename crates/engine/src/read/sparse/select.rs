@@ -71,9 +71,13 @@ impl AxisSelection {
     }
 
     /// How much of the coordinates of an MBR are meant.
+    ///
+    /// An MBR that bounds nothing tells nothing: libraries let NaN into them, and those before 2.0 compared dates as
+    /// unsigned numbers, so that their MBRs end before they start where dates before and after 1970 meet.
     fn cover(&self, mbr: &Range) -> Cover {
         match (self, mbr) {
             (Self::All, _) => Cover::Full,
+            _ if !mbr.is_valid() => Cover::Partial,
             (Self::Text(ranges), Range::String(low, high)) => {
                 let from = ranges.partition_point(|range| !range.reaches(low));
                 let Some(range) = ranges.get(from) else { return Cover::None };

@@ -85,9 +85,9 @@ fn cut(selection: &Selection, plan: &Plan, order: &CellOrder) -> Option<(Selecti
                 let middle = tiles.first_key_of(tiles.tile(low / 2 + high / 2))?;
                 // The middle may share its tile with the low end; then the tile behind it is where to cut.
                 let middle = if middle > low { middle } else { tiles.first_key_of(tiles.tile(low).checked_add(1)?)? };
-                (low < middle && middle <= high).then(|| axis.cut_keys((low, high), middle))
+                (low < middle && middle <= high).then(|| axis.cut_keys(middle))
             }
-            Hull::Keys(low, high) => (low < high).then(|| axis.cut_keys((low, high), low + (high - low) / 2 + 1)),
+            Hull::Keys(low, high) => (low < high).then(|| axis.cut_keys(low + (high - low) / 2 + 1)),
             Hull::Text(_) if by_tile => None,
             Hull::Text(middle) => middle.map(|middle| axis.cut_text(&middle)),
             Hull::Single => None,
@@ -124,8 +124,12 @@ impl Hull {
         if let Some(Range::String(..)) = ranges().next() {
             return Some(Self::of_text(axis, ranges()));
         }
-        let keys: Vec<(u64, u64)> = ranges().map(range_keys).collect::<Option<_>>()?;
-        let (mut low, mut high) = (keys.iter().map(|keys| keys.0).min()?, keys.iter().map(|keys| keys.1).max()?);
+        let (mut low, mut high) = (0, u64::MAX);
+        // One MBR that tells nothing may hold any coordinate.
+        if ranges().all(Range::is_valid) {
+            let keys: Vec<(u64, u64)> = ranges().map(range_keys).collect::<Option<_>>()?;
+            (low, high) = (keys.iter().map(|keys| keys.0).min()?, keys.iter().map(|keys| keys.1).max()?);
+        }
         if let AxisSelection::Keys(selected) = axis {
             low = low.max(selected.first()?.0);
             high = high.min(selected.last()?.1);
@@ -153,11 +157,10 @@ impl Hull {
 
 impl AxisSelection {
     /// The keys below `middle`, and those from it on.
-    fn cut_keys(&self, hull: (u64, u64), middle: u64) -> (Self, Self) {
-        let whole = [hull];
+    fn cut_keys(&self, middle: u64) -> (Self, Self) {
         let ranges = match self {
             Self::Keys(ranges) => ranges.as_slice(),
-            _ => &whole,
+            _ => &[(0, u64::MAX)],
         };
         let low = ranges.iter().filter(|range| range.0 < middle).map(|&(start, end)| (start, end.min(middle - 1)));
         let high = ranges.iter().filter(|range| range.1 >= middle).map(|&(start, end)| (start.max(middle), end));
