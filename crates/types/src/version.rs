@@ -63,6 +63,13 @@ impl FormatVersion {
     pub fn for_new_fragments(self) -> Self {
         if self.0 < 7 { Self::DEFAULT } else { self }
     }
+
+    /// The version that a changed schema of an array with this schema version gets: the default, unless the array is newer
+    /// (01-layout, "Mixed layouts").
+    #[must_use]
+    pub fn for_new_schemas(self) -> Self {
+        self.max(Self::DEFAULT)
+    }
 }
 
 impl std::fmt::Display for FormatVersion {
@@ -105,6 +112,8 @@ since! {
     6 => has_fill_value,
     /// Attributes may be nullable; validity has its own filters and files.
     7 => has_validity,
+    /// New arrays can be of this version; all that is written to them later is, too.
+    7 => can_be_created,
     /// Data files are named by the percent-encoded field name; before, by the name as it is.
     8 => encodes_file_names,
     /// Data files are named by field index.
@@ -137,6 +146,8 @@ since! {
     16 => has_exact_dense_statistics,
     /// The footer points to the processed conditions; version 15 stores them without a pointer.
     16 => has_processed_conditions,
+    /// Cells are deleted by condition files.
+    16 => has_deletes,
     /// XOR and WEBP exist.
     16 => has_xor_and_webp_filters,
     /// Attributes store whether their values ascend.
@@ -178,5 +189,11 @@ mod tests {
     fn arrays_keep_their_version_from_seven_on() {
         let next = |number| FormatVersion::new(number).unwrap().for_new_fragments().number();
         assert_eq!([next(1), next(6), next(7), next(22), next(23)], [22, 22, 7, 22, 23]);
+    }
+
+    #[test]
+    fn changed_schemas_are_of_the_default_version_at_least() {
+        let next = |number| FormatVersion::new(number).unwrap().for_new_schemas().number();
+        assert_eq!([next(3), next(11), next(22), next(23)], [22, 22, 22, 23]);
     }
 }

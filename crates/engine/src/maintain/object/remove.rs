@@ -125,7 +125,8 @@ fn members_below(
 
 fn delete(storage: &dyn Storage, root: &ObjectPath, entry: &Entry) -> Result<(), Error> {
     let path = root.join(&entry.name)?;
-    Ok(if entry.is_folder() { storage.delete_folder(&path)? } else { storage.delete(&path)? })
+    let deleted = if entry.is_folder() { storage.delete_folder(&path) } else { storage.delete(&path) };
+    Ok(deleted?)
 }
 
 fn delete_if_empty(storage: &dyn Storage, root: &ObjectPath) -> Result<(), Error> {
