@@ -1,0 +1,27 @@
+//! Arrow IPC streams.
+
+use std::io::Write;
+
+use talavera::{Array, Read};
+use talavera_arrow::{ArrowOptions, Conversion, ReadExt, RecordBatches, write_ipc_stream};
+
+use crate::error::Error;
+use crate::selection::FieldView;
+
+/// Writes the first `limit` cells of a read, batch by batch; `whole` reads them at once, for orders that come so only.
+///
+/// # Errors
+/// When the cells cannot be read, when Arrow cannot hold them, and when the output cannot be written.
+pub(crate) fn write_stream(
+    out: &mut dyn Write,
+    array: &Array,
+    read: Read<'_>,
+    fields: &[FieldView],
+    limit: usize,
+    whole: bool,
+) -> Result<(), Error> {
+    let conversion = Conversion::new(array, fields.iter().map(|field| &field.name), &ArrowOptions::default())?;
+    let batches = if whole { RecordBatches::new(&conversion, [read.cells()]) } else { read.record_batches(&conversion)? };
+    write_ipc_stream(batches.limit(limit), out)?;
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! What a command is about: an array or group, and how to open it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use talavera::{Array, Group, ObjectType, OpenOptions};
+
+use crate::args::Target;
+use crate::error::Error;
+
+/// An array or a group.
+pub(crate) enum Object {
+    /// An array.
+    Array(Array),
+    /// A group.
+    Group(Group),
+}
+
+impl Target {
+    /// Opens the array.
+    ///
+    /// # Errors
+    /// When there is none, or when it cannot be opened.
+    pub(crate) fn open_array(&self) -> Result<Array, Error> {
+        self.check_scheme()?;
+        Ok(self.options()?.open(&self.uri)?)
+    }
+
+    /// Opens the array or group.
+    ///
+    /// # Errors
+    /// When there is none, or when it cannot be opened.
+    pub(crate) fn open(&self) -> Result<Object, Error> {
+        if self.object_type()? == Some(ObjectType::Group) {
+            return Ok(Object::Group(self.options()?.open_group(&self.uri)?));
+        }
+        Ok(Object::Array(self.open_array()?))
+    }
+
+    /// What lies at the URI.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed, or is not a local one.
+    pub(crate) fn object_type(&self) -> Result<Option<ObjectType>, Error> {
+        self.check_scheme()?;
+        Ok(talavera::object_type(&self.uri)?)
+    }
+
+    /// How to open what lies at the URI, and what lies below it.
+    ///
+    /// # Errors
+    /// When the key file cannot be read, and when threads cannot be started.
+    pub(crate) fn options(&self) -> Result<OpenOptions, Error> {
+        let mut options = OpenOptions::new();
+        if let Some(timestamps) = &self.timestamps {
+            options = options.timestamps(timestamps.clone());
+        }
+        if let Some(path) = &self.key_file {
+            options = options.key_bytes(&key(path)?)?;
+        }
+        if let Some(threads) = self.threads {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|error| Error::usage(format!("--threads {threads}: {error}")))?;
+            options = options.pool(Arc::new(pool));
+        }
+        Ok(options)
+    }
+
+    fn check_scheme(&self) -> Result<(), Error> {
+        match self.uri.split_once("://") {
+            Some((scheme, _)) if scheme != "file" => {
+                Err(Error::usage(format!("{}: only paths and file:// URIs can be opened", self.uri)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The bytes of a key file: 32, and perhaps the end of a line.
+fn key(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = std::fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    if bytes.len() > talavera::EncryptionKey::BYTES {
+        while bytes.last().is_some_and(|last| matches!(last, b'\n' | b'\r')) {
+            bytes.pop();
+        }
+    }
+    if bytes.len() == talavera::EncryptionKey::BYTES {
+        return Ok(bytes);
+    }
+    Err(Error::usage(format!("--key-file {}: a key has 32 bytes, the file has {}", path.display(), bytes.len())))
+}
