@@ -1,7 +1,7 @@
 //! A whole array in memory: a small real one, with edits from the input, is opened and read.
 //!
 //! ```text
-//! input := u8 array; edits
+//! input := u8 array; u8 way to read (0 to 3 a layout, 4 part of the cells); edits
 //! edit  := u8 file; u8 kind; u32 offset; then
 //!          kind 0: u8 length; bytes to write there          1: nothing; the file ends there
 //!          kind 2: u8 length; bytes to insert there         3: nothing; the file is deleted
@@ -41,6 +41,7 @@ pub fn array(data: &[u8]) {
     let fixtures = fixtures();
     let index = usize::from(input.u8()) % fixtures.len().max(1);
     let mut fixture = fixtures.get(index).expect("there are fixtures").clone();
+    let way = input.u8();
     let mut rest = input;
     for _ in 0..MAX_EDITS {
         if rest.clone().rest().is_empty() {
@@ -62,7 +63,7 @@ pub fn array(data: &[u8]) {
     };
     let root = ObjectPath::new("array").expect("a path");
     if let Ok(array) = OpenArray::open(Arc::new(storage), root, Default::default(), options) {
-        look::at(&array);
+        look::at(&array, way);
     }
 }
 

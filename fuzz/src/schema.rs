@@ -107,7 +107,8 @@ fn curve(schema: &ArraySchema) {
 
 fn evolve(schema: &ArraySchema) {
     let add = SchemaEvolution::new().add_attribute(Attribute::var("another attribute", Datatype::StringUtf8));
-    if let Ok(evolved) = add.apply(schema) {
+    // Without stored fill values, the default ones are limited together, and one more may be one too many.
+    if let Some(evolved) = add.apply(schema).ok().filter(|evolved| evolved.version.has_fill_value()) {
         stable(&evolved, |schema| encoded(|w| schema.encode(w)), ArraySchema::decode);
     }
     if let Some(first) = schema.attributes.first() {
