@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
@@ -20,6 +20,9 @@ pub(crate) struct Options {
     /// Targets that run at the same time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Run what was built last, with the seeds that are there.
+    #[arg(long)]
+    no_build: bool,
 }
 
 /// What came of one target.
@@ -34,18 +37,18 @@ struct Outcome {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let root = crate::root();
     let targets = if options.target.is_empty() { targets(&root)? } else { options.target.clone() };
-    crate::corpus::run()?;
-    let status = cargo_fuzz(&root, "build").status()?;
-    if !status.success() {
-        return Err("the fuzz targets do not build".into());
+    if !options.no_build {
+        crate::corpus::run()?;
+        build(&root)?;
     }
+    let fuzzer = Fuzzer::new(&root)?;
     let queue = Mutex::new(VecDeque::from(targets));
     let outcomes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.max(1) {
             scope.spawn(|| {
                 while let Some(target) = queue.lock().ok().and_then(|mut queue| queue.pop_front()) {
-                    let outcome = run_target(&root, target, options.seconds);
+                    let outcome = fuzzer.run(target, options.seconds);
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes.push(outcome);
                     }
@@ -67,40 +70,55 @@ fn targets(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(targets)
 }
 
-fn run_target(root: &Path, target: String, seconds: u32) -> Result<Outcome, std::io::Error> {
-    let artifacts = root.join("fuzz/artifacts").join(&target);
-    let before = count(&artifacts);
-    let output = cargo_fuzz(root, "run")
-        .args([&target, "--", "-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"])
-        .arg(format!("-max_total_time={seconds}"))
-        .stdout(Stdio::null())
-        .output()?;
-    let log = String::from_utf8_lossy(&output.stderr);
-    let number = |name: &str| {
-        let line = log.lines().find_map(|line| line.strip_prefix(name));
-        line.map_or("?".to_owned(), |rest| rest.trim().to_owned())
-    };
-    let findings = count(&artifacts).saturating_sub(before).max(usize::from(!output.status.success()));
-    if findings > 0 {
-        let told =
-            log.lines().filter(|line| line.contains("panicked at") || line.contains("ERROR") || line.contains("Test unit"));
-        told.for_each(|line| eprintln!("{target}: {line}"));
-    }
-    let (executions, per_second) = (number("stat::number_of_executed_units:"), number("stat::average_exec_per_sec:"));
-    Ok(Outcome { target, executions, per_second, findings })
-}
-
-fn cargo_fuzz(root: &Path, command: &str) -> Command {
+fn build(root: &Path) -> Result<(), Failure> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["+nightly", "fuzz", command]).current_dir(root);
+    cargo.args(["+nightly", "fuzz", "build", "--target-dir", "fuzz/target"]).current_dir(root);
     // C compilers turn a constant local table of zstd into a global one and still mark it as out of scope.
     cargo.env("CFLAGS", "-fno-sanitize-address-use-after-scope");
-    cargo
+    if cargo.status()?.success() { Ok(()) } else { Err("the fuzz targets do not build".into()) }
 }
 
-/// How many files a folder holds; none if it is not there.
-fn count(folder: &Path) -> usize {
-    fs::read_dir(folder).map_or(0, Iterator::count)
+/// Runs targets as they were built, so that sources may change meanwhile.
+struct Fuzzer {
+    folder: PathBuf,
+    binaries: PathBuf,
+}
+
+impl Fuzzer {
+    fn new(root: &Path) -> Result<Self, Failure> {
+        let about = String::from_utf8(Command::new("rustc").args(["+nightly", "-vV"]).output()?.stdout)?;
+        let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
+        let folder = root.join("fuzz");
+        Ok(Self { binaries: folder.join("target").join(host).join("release"), folder })
+    }
+
+    fn run(&self, target: String, seconds: u32) -> Result<Outcome, std::io::Error> {
+        let (corpus, artifacts) = (self.folder.join("corpus").join(&target), self.folder.join("artifacts").join(&target));
+        fs::create_dir_all(&corpus)?;
+        fs::create_dir_all(&artifacts)?;
+        let before = fs::read_dir(&artifacts)?.count();
+        let output = Command::new(self.binaries.join(&target))
+            .args(["-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"])
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(format!("-max_total_time={seconds}"))
+            .arg(corpus)
+            .env("ASAN_OPTIONS", "detect_odr_violation=0")
+            .stdout(Stdio::null())
+            .output()?;
+        let log = String::from_utf8_lossy(&output.stderr);
+        let number = |name: &str| {
+            let line = log.lines().find_map(|line| line.strip_prefix(name));
+            line.map_or("?".to_owned(), |rest| rest.trim().to_owned())
+        };
+        let new = fs::read_dir(&artifacts)?.count().saturating_sub(before);
+        let findings = new.max(usize::from(!output.status.success()));
+        if findings > 0 {
+            let tells = |line: &&str| ["panicked at", "ERROR", "Test unit"].iter().any(|part| line.contains(part));
+            log.lines().filter(tells).for_each(|line| eprintln!("{target}: {line}"));
+        }
+        let (executions, per_second) = (number("stat::number_of_executed_units:"), number("stat::average_exec_per_sec:"));
+        Ok(Outcome { target, executions, per_second, findings })
+    }
 }
 
 fn print(mut outcomes: Vec<Outcome>) -> Result<(), Failure> {
