@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use talavera::{Array, ArraySchema, Enumeration, FieldBuffer, Order, Range, Read};
+use talavera::{Array, ArraySchema, Enumeration, Field, FieldBuffer, Order, Range, Read};
 
 use crate::args::{OrderArg, SelectionArgs};
 use crate::error::Error;
@@ -97,10 +97,43 @@ impl Selection {
         }
     }
 
-    /// The same read, if it is not to come in batches: a domain may have more cells than any memory holds.
-    pub(crate) fn read_whole<'a>(&self, array: &'a Array, default_order: Order) -> Read<'a> {
-        let limit = self.memory_limit_mib.unwrap_or(WHOLE_LIMIT_MIB);
-        self.read(array, default_order).memory_limit(limit << 20)
+    /// The same read, if it is not to come in batches.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a dense read that cannot fit into the memory limit: a domain may have more cells than any
+    /// memory holds.
+    pub(crate) fn read_whole<'a>(&self, array: &'a Array, default_order: Order) -> Result<Read<'a>, Error> {
+        let limit_mib = self.memory_limit_mib.unwrap_or(WHOLE_LIMIT_MIB);
+        let bytes = if array.schema().is_dense() { self.dense_bytes(array.schema()) } else { Some(0) };
+        if bytes.is_none_or(|bytes| bytes > limit_mib << 20) {
+            let reason = "narrow --range, name fewer --fields, raise --memory-limit, or read --format csv";
+            return Err(Error::usage(format!("the cells do not fit into {limit_mib} MiB of memory: {reason}")));
+        }
+        Ok(self.read(array, default_order).memory_limit(limit_mib << 20))
+    }
+
+    /// The ranges of a dense read along each dimension: those asked for, else the current domain, else the domain.
+    pub(crate) fn dense_ranges<'a>(&'a self, schema: &'a ArraySchema) -> impl Iterator<Item = Vec<&'a Range>> {
+        self.ranges.iter().zip(&schema.domain.dimensions).enumerate().map(|(index, (ranges, dimension))| {
+            let current = schema.current_domain.as_ref().and_then(|current| current.0.get(index));
+            let whole = current.or(dimension.domain.as_ref());
+            if ranges.is_empty() { whole.into_iter().collect() } else { ranges.iter().collect() }
+        })
+    }
+
+    /// Bytes that a dense result takes at least; none where they cannot be counted.
+    fn dense_bytes(&self, schema: &ArraySchema) -> Option<u64> {
+        /// An offset.
+        const VAR_BYTES: usize = 8;
+        let counts = self
+            .dense_ranges(schema)
+            .map(|ranges| ranges.into_iter().try_fold(0_u64, |cells, range| cells.checked_add(range.cell_count()?)));
+        let bytes = self.fields.iter().map(|field| match schema.field(&field.name) {
+            Some(Field::Attribute(index)) => schema.attributes.get(index).and_then(|a| a.cell_bytes()).unwrap_or(VAR_BYTES),
+            _ => schema.dimension(&field.name).and_then(|(_, d)| d.cell_bytes()).unwrap_or(VAR_BYTES),
+        });
+        let cell_bytes = u64::try_from(bytes.sum::<usize>()).ok()?;
+        counts.into_iter().try_fold(cell_bytes, |product, count| product.checked_mul(count?))
     }
 }
 

@@ -317,6 +317,17 @@ fn errors_name_what_is_wrong_and_what_would_fit() {
 }
 
 #[test]
+fn a_result_that_does_not_fit_into_memory_is_refused() {
+    // 63 cells of 12 bytes fit into a MiB; 12 000 times as many do not.
+    assert!(written(&["read", "dense_2d_overlap", "--format", "json", "--memory-limit", "1"]).contains("\"count\": 63"));
+    let many = std::iter::repeat_n(["--range", "y=1..7"], 12_000).flatten();
+    let (status, error) = refused(
+        &["read", "dense_2d_overlap", "--format", "json", "--memory-limit", "1"].into_iter().chain(many).collect::<Vec<_>>(),
+    );
+    assert!(status == 2 && error.contains("do not fit into 1 MiB of memory: narrow --range"), "{error}");
+}
+
+#[test]
 fn a_damaged_file_is_named_with_the_field_that_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let schema = folder.path().join("array/__schema");

@@ -69,7 +69,7 @@ impl Reading<'_> {
         let mut left = self.limit();
         if self.is_dense_global() {
             // The engine gives these as a whole only.
-            let cells = meter.follow(self.selection.read_whole(self.array, Order::RowMajor)).cells()?;
+            let cells = meter.follow(self.selection.read_whole(self.array, Order::RowMajor)?).cells()?;
             meter.finish();
             return take(&cells, left);
         }
@@ -100,7 +100,7 @@ impl Reading<'_> {
         let whole = self.is_dense_global();
         let selection = self.selection;
         let order = Order::RowMajor;
-        let read = if whole { selection.read_whole(self.array, order) } else { selection.read(self.array, order) };
+        let read = if whole { selection.read_whole(self.array, order)? } else { selection.read(self.array, order) };
         write_stream(out, self.array, meter.follow(read), &selection.fields, self.limit(), whole)
     }
 
@@ -134,7 +134,7 @@ impl Reading<'_> {
 
     fn write_json(&self, out: &mut dyn Write) -> Result<(), Error> {
         let meter = self.meter(false);
-        let cells = meter.follow(self.selection.read_whole(self.array, Order::RowMajor)).cells()?;
+        let cells = meter.follow(self.selection.read_whole(self.array, Order::RowMajor)?).cells()?;
         meter.finish();
         let mut rows: Vec<usize> = (0..cells.len()).collect();
         if !self.array.schema().is_dense() && self.selection.order.is_none() {
@@ -176,14 +176,11 @@ impl Reading<'_> {
         if !schema.is_dense() && self.selection.ranges.iter().all(Vec::is_empty) {
             return Value::Null;
         }
-        let ranges = self.selection.ranges.iter().zip(&schema.domain.dimensions).enumerate();
-        let of_dimension = |(index, (ranges, dimension)): (usize, (&Vec<talavera::Range>, &talavera::Dimension))| {
-            let json = |range: &talavera::Range| range_json(dimension.datatype, range);
+        let ranges = self.selection.dense_ranges(schema).zip(&schema.domain.dimensions);
+        let of_dimension = |(ranges, dimension): (Vec<&talavera::Range>, &talavera::Dimension)| {
+            let json = |range: &&talavera::Range| range_json(dimension.datatype, range);
             match ranges.as_slice() {
-                [] => {
-                    let current = schema.current_domain.as_ref().and_then(|current| current.0.get(index));
-                    current.or(dimension.domain.as_ref()).map_or(Value::Null, json)
-                }
+                [] => Value::Null,
                 [range] => json(range),
                 several => several.iter().map(json).collect(),
             }

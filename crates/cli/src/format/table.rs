@@ -76,7 +76,12 @@ impl<'a> Preview<'a> {
         lines.extend(self.back);
         let names = self.fields.iter().map(|field| shortened(&field.name)).collect();
         write_table(out, names, lines, &self.numeric)?;
-        let first = if limited { "first " } else { "" };
+        let first = match self.count {
+            // As far as can be counted.
+            u64::MAX => "at least ",
+            _ if limited => "first ",
+            _ => "",
+        };
         writeln!(out, "{first}{} {}", self.count, if self.count == 1 { "cell" } else { "cells" })?;
         Ok(())
     }

@@ -26,12 +26,13 @@ impl Edges {
         if !schema.is_dense() {
             return None;
         }
-        let whole = selection.ranges.iter().zip(&schema.domain.dimensions).enumerate().map(|(index, (ranges, dimension))| {
+        let inside = selection.dense_ranges(schema).zip(&schema.domain.dimensions).enumerate();
+        let whole = inside.map(|(index, (ranges, dimension))| {
             let current = schema.current_domain.as_ref().and_then(|current| current.0.get(index));
+            // A range that reaches out of the domain is refused as it was asked for, not in parts.
+            let domain = current.or(dimension.domain.as_ref())?;
             match ranges.as_slice() {
-                [] => current.or(dimension.domain.as_ref()).cloned(),
-                // One that reaches out of the domain is refused as it was asked for, not in parts.
-                [range] => current.or(dimension.domain.as_ref()).filter(|whole| whole.contains(range)).map(|_| range.clone()),
+                [range] => Some((*range).clone()).filter(|range| domain.contains(range)),
                 _ => None,
             }
         });
