@@ -1,5 +1,7 @@
 //! The `talavera` command.
 
+#![forbid(unsafe_code)]
+
 use std::io::{BufWriter, Write, stderr, stdout};
 use std::process::ExitCode;
 
