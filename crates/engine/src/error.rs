@@ -106,6 +106,14 @@ pub enum Error {
         /// The schema that its footer names.
         schema: String,
     },
+    /// The cells of a field cannot be encoded with its filters.
+    #[error("field '{field}': {source}")]
+    Encode {
+        /// The field.
+        field: String,
+        /// What was wrong.
+        source: PipelineError,
+    },
     /// The question asked does not fit the array.
     #[error("{0}")]
     Invalid(String),

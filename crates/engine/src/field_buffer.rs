@@ -218,6 +218,46 @@ impl FieldBuffer {
         Ok(self.data.as_values())
     }
 
+    /// These cells, in this order; cells that there are not are left out.
+    pub(crate) fn pick(&self, cells: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+        let validity = self.validity.as_ref();
+        let validity = validity.map(|validity| cells.clone().filter_map(|cell| validity.get(cell)).copied().collect());
+        let (data, offsets) = match self.cell_bytes() {
+            Some(bytes) => {
+                let mut data = CellBytes::zeroed(cells.len() * bytes);
+                for (target, cell) in data.chunks_exact_mut(bytes.max(1)).zip(cells) {
+                    if let Some(source) = self.cell(cell) {
+                        target.copy_from_slice(source);
+                    }
+                }
+                (data, None)
+            }
+            None => {
+                let mut offsets = Vec::with_capacity(cells.len() + 1);
+                offsets.push(0);
+                let mut data = Vec::new();
+                for cell in cells {
+                    data.extend_from_slice(self.cell(cell).unwrap_or_default());
+                    offsets.push(data.len() as u64);
+                }
+                (CellBytes::copied(&data), Some(offsets))
+            }
+        };
+        Self { datatype: self.datatype, cell_val_num: self.cell_val_num, data, offsets, validity }
+    }
+
+    /// The cells of this and then those of another buffer of the same field.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        let data = CellBytes::copied(&[self.data(), other.data()].concat());
+        let offsets = self.offsets.as_ref().zip(other.offsets.as_ref()).map(|(first, second)| {
+            let end = first.last().copied().unwrap_or(0);
+            first.iter().copied().chain(second.iter().skip(1).map(|offset| end + offset)).collect()
+        });
+        let validity =
+            self.validity.as_ref().zip(other.validity.as_ref()).map(|(first, second)| [first.as_slice(), second].concat());
+        Self { datatype: self.datatype, cell_val_num: self.cell_val_num, data, offsets, validity }
+    }
+
     /// Data, offsets and validity, for those who take the memory over.
     #[must_use]
     pub fn into_parts(self) -> (CellBytes, Option<Vec<u64>>, Option<Vec<u8>>) {

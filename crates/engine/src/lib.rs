@@ -14,6 +14,7 @@ mod open;
 mod options;
 mod order;
 mod read;
+mod write;
 
 pub use budget::{CancelToken, OnProgress, Progress};
 pub use error::Error;
@@ -33,3 +34,4 @@ pub use read::{Batch, Batches, ReadQuery, TIMESTAMPS_FIELD};
 // What the types above hold or take, so that the facade need not depend on the crates below.
 pub use talavera_directory::{ArrayMetadata, DirectoryError, GroupMember, MetadataValue, TimeWindow, object_type};
 pub use talavera_pipeline::EncryptionKey;
+pub use write::{ArrayWriter, Duplicates, SparseStream, WriteOptions};

@@ -1,10 +1,10 @@
 //! Reading: what is asked, which tiles answer it, and the cells in the order of the result.
 
 mod coordinates;
-mod dense;
+pub(crate) mod dense;
 mod field;
 mod query;
-mod sparse;
+pub(crate) mod sparse;
 mod tile;
 
 pub use field::TIMESTAMPS_FIELD;

@@ -48,6 +48,9 @@ pub fn create_array(
     result
 }
 
+/// The empty file that libraries up to 2.6 lock while they have an array open; later ones ignore it.
+pub(super) const LOCK: &str = "__lock.tdb";
+
 /// What [`ArraySchema::validate`] leaves to those who make new arrays.
 fn check(schema: &ArraySchema, enumerations: &[Enumeration]) -> Result<(), Error> {
     if !schema.version.can_be_created() {
@@ -129,6 +132,11 @@ fn write(
         write(storage, &root.join(&label.uri)?, label_schema, &[], &[], options, written)?;
     }
     let files = TileFiles::of_array(storage, &paths, schema.version, options.key.as_ref())?;
+    if !schema.version.needs_no_lock_file() {
+        let lock = root.join(LOCK)?;
+        written.push(lock.clone());
+        storage.write_via(&files.staging, &lock, &[])?;
+    }
     for enumeration in enumerations {
         written.push(files.write_enumeration(&paths, enumeration)?);
     }

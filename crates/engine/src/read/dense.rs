@@ -7,8 +7,8 @@
 //! Source: 20-semantics §1.
 
 mod fixed;
-mod layout;
-mod overlay;
+pub(crate) mod layout;
+pub(crate) mod overlay;
 mod split;
 mod var;
 

@@ -12,9 +12,9 @@ mod gather;
 mod plan;
 mod scan;
 mod select;
-mod sort;
+pub(crate) mod sort;
 mod split;
-mod tiles;
+pub(crate) mod tiles;
 
 use rayon::prelude::*;
 use talavera_fragment::FieldId;
@@ -70,7 +70,7 @@ impl<'r> SparseRead<'r> {
         };
         let mut tiles = plan.tiles.par_iter().map(scan).collect::<Result<Vec<_>, Error>>()?;
         let picks = match order {
-            Some(order) => Picks::Cells(sort::sort(&tiles, &order, duplicates, &consolidated)?),
+            Some(order) => Picks::Cells(sort::sort(&tiles, &order, duplicates, &consolidated)),
             None => {
                 tiles.par_iter_mut().for_each(tiles::SparseTile::drop_hidden);
                 Picks::Tiles

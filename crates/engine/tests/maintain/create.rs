@@ -51,9 +51,10 @@ fn an_array_opens_with_the_schema_that_it_was_created_by() {
 #[test]
 fn each_version_has_its_own_layout() {
     for (number, folders) in [
-        (7, &["__array_schema.tdb", "__meta"][..]),
-        (9, &["__array_schema.tdb", "__meta"]),
-        (10, &["__meta", "__schema"]),
+        (7, &["__array_schema.tdb", "__lock.tdb", "__meta"][..]),
+        (9, &["__array_schema.tdb", "__lock.tdb", "__meta"]),
+        (10, &["__lock.tdb", "__meta", "__schema"]),
+        (11, &["__meta", "__schema"]),
         (12, &["__commits", "__fragment_meta", "__fragments", "__meta", "__schema"]),
         (18, &["__commits", "__fragment_meta", "__fragments", "__labels", "__meta", "__schema"]),
         (23, &["__commits", "__fragment_meta", "__fragments", "__labels", "__meta", "__schema"]),

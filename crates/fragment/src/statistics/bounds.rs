@@ -56,6 +56,12 @@ impl TileMinMax {
         Ok(list)
     }
 
+    /// The list of a field that has no minima and maxima.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { size: ValueSize::Var, fixed: Vec::new(), var: Vec::new() }
+    }
+
     /// Reads the payload of a generic tile: the bytes of the fixed part, the bytes of the variable part, then the two parts.
     /// (The format's page names a number of values first; both numbers are bytes.)
     ///

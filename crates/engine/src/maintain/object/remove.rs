@@ -6,6 +6,7 @@ use talavera_directory::{ArrayPaths, GroupDirectory, NameForm, TimeWindow, Times
 use talavera_storage::{Entry, ObjectPath, Storage};
 use talavera_types::ObjectType;
 
+use crate::maintain::create::LOCK;
 use crate::maintain::group::read_members;
 use crate::open::OLD_SCHEMA;
 use crate::{EngineOptions, Error};
@@ -86,7 +87,7 @@ fn belongs_to_array(entry: &Entry) -> bool {
     let (name, extension) = split_extension(&entry.name);
     let is_ranged = |name: TimestampedName| name.form() != NameForm::UuidFirst;
     let of_fragment = matches!(extension, Some("ok" | "vac" | "meta")) && name.parse().is_ok_and(is_ranged);
-    of_fragment || entry.name == OLD_SCHEMA || entry.name == "__lock.tdb"
+    of_fragment || entry.name == OLD_SCHEMA || entry.name == LOCK
 }
 
 fn remove_own_files(storage: &dyn Storage, root: &ObjectPath) -> Result<(), Error> {

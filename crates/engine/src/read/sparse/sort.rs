@@ -7,8 +7,8 @@ use talavera_schema::hilbert::Curve;
 use talavera_types::with_datatype;
 
 use super::tiles::{CellRef, SparseTile};
+use crate::FieldBuffer;
 use crate::order::{CellOrder, Component, HilbertOrder, OrderKey, TileAxis, order_keys};
-use crate::{Error, FieldBuffer};
 
 /// Which cells of equal coordinates are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,20 +20,22 @@ pub(crate) enum Duplicates {
 }
 
 /// The cells of the result in its order.
-pub(crate) fn sort(
-    tiles: &[SparseTile],
-    order: &CellOrder,
-    duplicates: Duplicates,
-    consolidated: &[bool],
-) -> Result<Vec<CellRef>, Error> {
+pub(crate) fn sort(tiles: &[SparseTile], order: &CellOrder, duplicates: Duplicates, consolidated: &[bool]) -> Vec<CellRef> {
     let groups = Groups { tiles, duplicates, consolidated };
-    Ok(match Packing::new(tiles, order) {
-        Some(packing) if packing.bits <= 64 => {
-            groups.resolve(packed::<u64>(tiles, order, &packing), |a, b| a.0 == b.0, |cell| cell.1)
-        }
-        Some(packing) if packing.bits <= 128 => {
-            groups.resolve(packed::<u128>(tiles, order, &packing), |a, b| a.0 == b.0, |cell| cell.1)
-        }
+    let mut result = Vec::with_capacity(tiles.iter().map(|tile| tile.kept.count(tile.cells)).sum());
+    for_each_group(tiles, order, |group| match group {
+        [single] => result.push(*single),
+        _ => groups.resolve(group.to_vec(), &mut result),
+    });
+    result.retain(|cell| tiles.get(cell.tile()).is_some_and(|tile| !tile.is_hidden(cell.cell())));
+    result
+}
+
+/// Calls `each` for the kept cells of every coordinate, in order.
+pub(crate) fn for_each_group(tiles: &[SparseTile], order: &CellOrder, mut each: impl FnMut(&[CellRef])) {
+    match Packing::new(tiles, order) {
+        Some(packing) if packing.bits <= 64 => packed_groups(packed::<u64>(tiles, order, &packing), each),
+        Some(packing) if packing.bits <= 128 => packed_groups(packed::<u128>(tiles, order, &packing), each),
         _ => {
             let keys: Vec<TileKeys<'_>> = tiles.par_iter().map(|tile| TileKeys::new(tile, order)).collect();
             let mut cells = kept_in_order(tiles);
@@ -41,9 +43,34 @@ pub(crate) fn sort(
             if !cells.is_sorted_by(|a, b| compare(a, b).is_le()) {
                 cells.par_sort_by(compare);
             }
-            groups.resolve(cells, |a, b| compare(a, b).is_eq(), |cell| *cell)
+            cells.chunk_by(|a, b| compare(a, b).is_eq()).for_each(&mut each);
         }
-    })
+    }
+}
+
+fn packed_groups<K: PackedKey>(sorted: Vec<(K, CellRef)>, mut each: impl FnMut(&[CellRef])) {
+    let mut several = Vec::new();
+    for group in sorted.chunk_by(|a, b| a.0 == b.0) {
+        match group {
+            [(_, single)] => each(std::slice::from_ref(single)),
+            _ => {
+                several.clear();
+                several.extend(group.iter().map(|(_, cell)| *cell));
+                each(&several);
+            }
+        }
+    }
+}
+
+/// The first cell of a tile that is not behind the one before in an order; equal ones may be allowed.
+pub(crate) fn first_out_of_order(tile: &SparseTile, order: &CellOrder, equal_allowed: bool) -> Option<usize> {
+    let keys = [TileKeys::new(tile, order)];
+    let wrong = |cell: u32| match compare_cells(&keys, CellRef::new(0, cell), CellRef::new(0, cell + 1)) {
+        Ordering::Less => false,
+        Ordering::Equal => !equal_allowed,
+        Ordering::Greater => true,
+    };
+    (0..tile.cells.saturating_sub(1)).find(|&cell| wrong(cell)).map(|cell| cell as usize + 1)
 }
 
 /// The kept cells of all tiles, one tile behind the other.
@@ -65,23 +92,11 @@ struct Groups<'t> {
 }
 
 impl Groups<'_> {
-    fn resolve<C>(&self, sorted: Vec<C>, equal: impl Fn(&C, &C) -> bool, cell: impl Fn(&C) -> CellRef) -> Vec<CellRef> {
-        let mut result = Vec::with_capacity(sorted.len());
-        for group in sorted.chunk_by(equal) {
-            match group {
-                [single] => result.push(cell(single)),
-                _ => self.resolve_group(group.iter().map(&cell).collect(), &mut result),
-            }
-        }
-        result.retain(|cell| self.tiles.get(cell.tile()).is_some_and(|tile| !tile.is_hidden(cell.cell())));
-        result
-    }
-
     /// Orders cells of equal coordinates newest first and keeps those wanted.
     ///
     /// Equal cells that one plain fragment holds are all kept: its writer let them pass, and readers do not choose
     /// between them (20-semantics §2.1).
-    fn resolve_group(&self, mut group: Vec<CellRef>, result: &mut Vec<CellRef>) {
+    fn resolve(&self, mut group: Vec<CellRef>, result: &mut Vec<CellRef>) {
         let age = |cell: &CellRef| self.tiles.get(cell.tile()).map(|tile| (tile.times.of(cell.cell()), tile.fragment));
         group.sort_by(|a, b| age(b).cmp(&age(a)).then(a.cmp(b)));
         if self.duplicates == Duplicates::Newest {

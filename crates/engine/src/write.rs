@@ -1,0 +1,15 @@
+//! Writing cells: checked against the schema, ordered, cut into tiles, encoded in parallel, committed last.
+//!
+//! Every write makes one fragment. Its data files come first, then its metadata, then its commit file, each durable before
+//! the next; until the commit file is there, no reader sees any of it, and dropping a write before that removes what it
+//! left (21-semantics §8.5).
+
+mod check;
+mod dense;
+mod encode;
+mod fragment;
+mod query;
+mod sparse;
+mod statistics;
+
+pub use query::{ArrayWriter, Duplicates, SparseStream, WriteOptions};

@@ -1,0 +1,190 @@
+//! Dense cells: a subarray cut into whole tiles, the rest of a tile filled with zeros.
+//!
+//! Which cells of a tile count is told by the fragment's non-empty domain, never by the zeros (20-semantics §1.2).
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use talavera_schema::{ArraySchema, NdRange};
+use talavera_types::Layout;
+
+use super::check::{Cells, check_in_current_domain};
+use super::fragment::{FragmentWriter, Tile};
+use crate::read::dense::layout::{Axis, CellBox, ResultShape, TileLayout, advance};
+use crate::read::dense::overlay::Grid;
+use crate::{CellBytes, Error, FieldBuffer};
+
+/// Cells in memory at a time, in tiles that are being made.
+const TILES_AT_A_TIME: usize = 16;
+
+/// A subarray of a dense array, in cells from the low corner of its domain.
+pub(crate) struct DenseWrite {
+    grid: Grid,
+    cells: CellBox,
+    /// The tiles it touches, in the order of tiles, and the cells of it in each.
+    tiles: Vec<(Vec<u64>, CellBox)>,
+    /// The distance of neighbouring cells in the caller's buffers along each dimension.
+    strides: Vec<usize>,
+    pub(crate) count: usize,
+}
+
+impl DenseWrite {
+    pub(crate) fn new(schema: &ArraySchema, subarray: &NdRange, layout: Layout) -> Result<Self, Error> {
+        let grid = Grid::new(schema)?;
+        for (dimension, range) in schema.domain.dimensions.iter().zip(&subarray.0) {
+            if !range.is_valid()
+                || !range.is_of(dimension.datatype)
+                || dimension.domain.as_ref().is_some_and(|domain| !domain.contains(range))
+            {
+                return Err(Error::invalid(format!(
+                    "the subarray {range} of dimension '{}' is not in its domain",
+                    dimension.name
+                )));
+            }
+        }
+        check_in_current_domain(schema, subarray)?;
+        let cells = grid.box_of(subarray).filter(|cells| cells.len.len() == grid.extents.len());
+        let cells = cells.ok_or_else(|| Error::invalid("a dense write takes one range of integers for each dimension"))?;
+        let row_major = match layout {
+            Layout::RowMajor => true,
+            Layout::ColMajor => false,
+            _ => return Err(Error::invalid("the cells of a dense subarray come row-major or column-major")),
+        };
+        let ends = cells.start.iter().zip(&cells.len).map(|(&start, &len)| (start, start + (len - 1)));
+        let axes = ends.zip(&grid.extents).map(|(range, &extent)| Axis::new(&[range], extent)).collect::<Result<Vec<_>, _>>()?;
+        let shape = ResultShape::new(axes, true)?;
+        let mut tiles: Vec<_> = shape.pieces().into_iter().map(|piece| (piece.tile, piece.source)).collect();
+        if !grid.tiles_row_major() {
+            tiles.sort_by(|(a, _), (b, _)| a.iter().rev().cmp(b.iter().rev()));
+        }
+        // The caller's buffer is like one tile that holds just the subarray.
+        let strides = TileLayout::new(&vec![0; cells.len.len()], &cells.len, row_major).stride;
+        Ok(Self { grid, cells, tiles, strides, count: shape.cells })
+    }
+
+    /// Makes all tiles and appends them.
+    pub(crate) fn append(&self, writer: &mut FragmentWriter, cells: &Cells) -> Result<(), Error> {
+        for tiles in self.tiles.chunks(TILES_AT_A_TIME) {
+            let tile = |(tile, part): &(Vec<u64>, CellBox)| self.tile(tile, part, cells);
+            writer.append(tiles.par_iter().map(tile).collect::<Result<_, _>>()?)?;
+        }
+        Ok(())
+    }
+
+    fn tile(&self, tile: &[u64], part: &CellBox, cells: &Cells) -> Result<Tile, Error> {
+        let count = usize::try_from(self.grid.tile_cells).map_err(|_| Error::invalid("a tile does not fit into memory"))?;
+        let layout = self.grid.tile_layout(tile);
+        let runs = self.runs(part, &layout);
+        let fields = cells.buffers.iter().map(|buffer| fill_tile(buffer, &runs, count)).collect::<Result<_, _>>()?;
+        Ok(Tile { fields, written: written(&runs), cells: self.grid.tile_cells, mbr: None })
+    }
+
+    /// Which cells of the caller's buffers go where in a tile.
+    fn runs(&self, part: &CellBox, layout: &TileLayout) -> Vec<CopyRun> {
+        let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let fastest = layout.stride.iter().position(|&stride| stride == 1).unwrap_or(0);
+        let mut run = CopyRun { source: 0, source_stride: 1, target: 0, len: 1 };
+        let (mut steps, mut lens) = (Vec::new(), Vec::new());
+        let axes =
+            part.start.iter().zip(&part.len).zip(&self.cells.start).zip(&layout.start).zip(&self.strides).zip(&layout.stride);
+        for (dimension, (((((&start, &len), &first), &low), &source), &target)) in axes.enumerate() {
+            run.source += small(start - first) * source;
+            run.target += small(start - low) * target;
+            if dimension == fastest {
+                run.source_stride = source;
+                run.len = small(len);
+            } else {
+                steps.push((source, target));
+                lens.push(small(len));
+            }
+        }
+        let mut at = vec![0; lens.len()];
+        let mut runs = Vec::new();
+        for _ in 0..lens.iter().product::<usize>() {
+            let mut next = run;
+            for (&(source, target), &at) in steps.iter().zip(&at) {
+                next.source += at * source;
+                next.target += at * target;
+            }
+            runs.push(next);
+            advance(&mut at, &lens);
+        }
+        runs.sort_by_key(|run| run.target);
+        runs
+    }
+}
+
+/// Cells side by side in a tile, at even distances in the caller's buffer.
+#[derive(Debug, Clone, Copy)]
+struct CopyRun {
+    source: usize,
+    source_stride: usize,
+    target: usize,
+    len: usize,
+}
+
+/// The cells of a tile that are written, as few runs as there can be.
+fn written(runs: &[CopyRun]) -> Vec<Range<usize>> {
+    let mut written: Vec<Range<usize>> = Vec::new();
+    for run in runs {
+        match written.last_mut() {
+            Some(last) if last.end == run.target => last.end += run.len,
+            _ => written.push(run.target..run.target + run.len),
+        }
+    }
+    written
+}
+
+/// A tile of one field, zeros where nothing is written: zero bytes, null, and for cells of variable length one zero value.
+fn fill_tile(buffer: &FieldBuffer, runs: &[CopyRun], count: usize) -> Result<FieldBuffer, Error> {
+    let pairs =
+        || runs.iter().flat_map(|run| (0..run.len).map(|step| (run.source + step * run.source_stride, run.target + step)));
+    let validity = buffer.validity().map(|source| {
+        let mut validity = vec![0; count];
+        for (from, to) in pairs() {
+            if let (Some(source), Some(target)) = (source.get(from), validity.get_mut(to)) {
+                *target = *source;
+            }
+        }
+        validity
+    });
+    let (data, offsets) = match buffer.cell_bytes() {
+        Some(bytes) => (fill_fixed(buffer, runs, count, bytes), None),
+        None => {
+            let mut sources = vec![None; count];
+            for (from, to) in pairs() {
+                if let Some(target) = sources.get_mut(to) {
+                    *target = Some(from);
+                }
+            }
+            let zero = vec![0; buffer.datatype().size()];
+            let (mut data, mut offsets) = (Vec::new(), vec![0]);
+            for source in sources {
+                data.extend_from_slice(source.map_or(&zero, |source| buffer.cell(source).unwrap_or_default()));
+                offsets.push(data.len() as u64);
+            }
+            (CellBytes::copied(&data), Some(offsets))
+        }
+    };
+    FieldBuffer::new(buffer.datatype(), buffer.cell_val_num(), data, offsets, validity)
+}
+
+fn fill_fixed(buffer: &FieldBuffer, runs: &[CopyRun], count: usize, bytes: usize) -> CellBytes {
+    let mut data = CellBytes::zeroed(count * bytes);
+    for run in runs {
+        let Some(target) = data.get_mut(run.target * bytes..(run.target + run.len) * bytes) else { continue };
+        let Some(source) = buffer.data().get(run.source * bytes..) else { continue };
+        if run.source_stride == 1 {
+            if let Some(source) = source.get(..target.len()) {
+                target.copy_from_slice(source);
+            }
+            continue;
+        }
+        for (target, source) in target.chunks_exact_mut(bytes).zip(source.chunks(run.source_stride * bytes)) {
+            if let Some(source) = source.get(..bytes) {
+                target.copy_from_slice(source);
+            }
+        }
+    }
+    data
+}

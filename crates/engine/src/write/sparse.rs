@@ -1,0 +1,117 @@
+//! Sparse cells: ordered, cut into tiles of the array's capacity.
+
+use rayon::prelude::*;
+use talavera_fragment::FieldId;
+use talavera_schema::{ArraySchema, Coordinate, NdRange, Range};
+use talavera_types::Layout;
+
+use super::check::{Cells, check_in_current_domain, check_in_domain};
+use super::fragment::{FragmentWriter, Tile};
+use super::query::Duplicates;
+use crate::order::CellOrder;
+use crate::read::sparse::sort::for_each_group;
+use crate::read::sparse::tiles::{CellRef, Kept, SparseTile, WriteTimes};
+use crate::{Error, FieldBuffer};
+
+/// Cells of tiles that are encoded at a time: enough for all threads, little beside the cells themselves.
+const TILES_AT_A_TIME: usize = 32;
+
+/// The places of all cells in global order, duplicates treated as asked.
+pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Duplicates) -> Result<Vec<u32>, Error> {
+    let count =
+        u32::try_from(cells.count).map_err(|_| Error::invalid("a write takes at most 2^32 cells; write more in several"))?;
+    let order = CellOrder::new(schema, Layout::GlobalOrder)?;
+    let first = schema.attributes.len();
+    let coordinates = cells.buffers.split_off(first);
+    check_in_domain(schema, &coordinates)?;
+    let tile = as_tile(coordinates, count);
+    let mut places = Vec::with_capacity(cells.count);
+    let mut repeated = None;
+    for_each_group(std::slice::from_ref(&tile), &order, |group| match (group, duplicates) {
+        ([_], _) | (_, Duplicates::Allow) => places.extend(group.iter().map(place)),
+        (_, Duplicates::Refuse) => repeated = repeated.or(group.first().copied()),
+        // Which of them stays is not promised; the last one written is what a caller expects.
+        (_, Duplicates::KeepLast) => places.extend(group.iter().max().map(place)),
+    });
+    cells.buffers.extend(tile.coordinates);
+    match repeated {
+        Some(cell) => {
+            let coordinates = cells.buffers.get(first..).unwrap_or_default();
+            Err(Error::invalid(format!(
+                "duplicate coordinates {} are not allowed",
+                coordinates_text(schema, coordinates, cell.cell())
+            )))
+        }
+        None => Ok(places),
+    }
+}
+
+/// Coordinates as one tile, so that what orders a read orders a write.
+pub(crate) fn as_tile(coordinates: Vec<FieldBuffer>, cells: u32) -> SparseTile {
+    SparseTile { fragment: 0, tile: 0, cells, coordinates, kept: Kept::All, visible: None, times: WriteTimes::Same(0) }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cell's number has 32 bits")]
+fn place(cell: &CellRef) -> u32 {
+    cell.cell() as u32
+}
+
+/// The coordinates of a cell as text, for messages.
+pub(crate) fn coordinates_text(schema: &ArraySchema, coordinates: &[FieldBuffer], cell: usize) -> String {
+    let values = schema.domain.dimensions.iter().zip(coordinates).map(|(dimension, column)| {
+        let value = column.cell(cell).and_then(|bytes| Coordinate::from_le_bytes(dimension.datatype, bytes));
+        value.map_or_else(String::new, |value| value.to_string())
+    });
+    format!("({})", values.collect::<Vec<_>>().join(", "))
+}
+
+/// Cuts the cells at these places into tiles and appends them; the last tile may be short.
+pub(crate) fn append(writer: &mut FragmentWriter, schema: &ArraySchema, cells: &Cells, places: &[u32]) -> Result<(), Error> {
+    let capacity = usize::try_from(schema.capacity).unwrap_or(usize::MAX).max(1);
+    let fields: Vec<FieldId> = writer.fields().collect();
+    let runs: Vec<&[u32]> = places.chunks(capacity).collect();
+    for runs in runs.chunks(TILES_AT_A_TIME) {
+        let tile = |run: &&[u32]| -> Result<Tile, Error> {
+            let pick = |buffer: &FieldBuffer| buffer.pick(run.iter().map(|&place| place as usize));
+            let buffers: Vec<FieldBuffer> = cells.buffers.iter().map(pick).collect();
+            let mbr = mbr(schema, &fields, &buffers)?;
+            Ok(Tile {
+                written: std::iter::once(0..run.len()).collect(),
+                cells: run.len() as u64,
+                fields: buffers,
+                mbr: Some(mbr),
+            })
+        };
+        writer.append(runs.par_iter().map(tile).collect::<Result<_, _>>()?)?;
+    }
+    Ok(())
+}
+
+/// Checks the bounds of all cells and makes the fragment visible.
+pub(crate) fn commit(writer: FragmentWriter, schema: &ArraySchema) -> Result<String, Error> {
+    let bounds = writer.bounds().ok_or_else(|| Error::invalid("a fragment without cells cannot be written"))?;
+    check_in_current_domain(schema, &bounds)?;
+    writer.commit(bounds)
+}
+
+/// The least and greatest coordinate of a tile along each dimension.
+fn mbr(schema: &ArraySchema, fields: &[FieldId], buffers: &[FieldBuffer]) -> Result<NdRange, Error> {
+    let mut ranges = Vec::with_capacity(schema.domain.dimensions.len());
+    for (field, buffer) in fields.iter().zip(buffers) {
+        let FieldId::Dimension(dimension) = field else { continue };
+        let datatype = schema.domain.dimensions.get(*dimension).map(|dimension| dimension.datatype);
+        let range = datatype.and_then(|datatype| bounds(buffer, datatype));
+        ranges.push(range.ok_or_else(|| Error::invalid("a tile without cells has no bounds"))?);
+    }
+    Ok(NdRange(ranges))
+}
+
+/// The least and greatest value; a NaN in first place stays, as comparisons with it fail.
+fn bounds(buffer: &FieldBuffer, datatype: talavera_types::Datatype) -> Option<Range> {
+    let mut values = (0..buffer.len()).filter_map(|cell| Coordinate::from_le_bytes(datatype, buffer.cell(cell)?));
+    let first = values.next()?;
+    let (low, high) = values.fold((first, first), |(low, high), value| {
+        (if value < low { value } else { low }, if value > high { value } else { high })
+    });
+    Range::new(low, high)
+}
