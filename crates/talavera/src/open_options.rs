@@ -88,6 +88,15 @@ impl OpenOptions {
         self
     }
 
+    /// Whether cells of an attribute that was dropped and added again with another datatype of the same size are shown as
+    /// values of the new datatype, as libtiledb shows them. Without this they are fill values, as the cells of every
+    /// attribute that a fragment does not have.
+    #[must_use]
+    pub fn reinterpret_retyped(mut self, reinterpret: bool) -> Self {
+        self.engine.reinterpret_retyped = reinterpret;
+        self
+    }
+
     /// Opens the array in a local folder, given as a path or as a `file://` URI.
     ///
     /// # Errors
