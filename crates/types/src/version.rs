@@ -124,6 +124,8 @@ since! {
     10 => has_schema_folder,
     /// The footer's length always follows the footer; before, only where a dimension is a string.
     10 => has_footer_length,
+    /// Arrays do without `__lock.tdb`, which libraries that write older versions cannot open an array without.
+    11 => needs_no_lock_file,
     /// Fragment metadata holds minimum, maximum, sum and null count per tile.
     11 => has_tile_statistics,
     /// Fragment metadata holds minimum, maximum, sum and null count of the fragment.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use talavera_directory::{ArrayDirectory, SchemaFile, TimestampedName};
 use talavera_schema::{ArraySchema, Enumeration, SchemaEvolution};
 use talavera_storage::{ObjectPath, Storage};
+use talavera_types::FormatVersion;
 
 use super::{TileFiles, check_enumerations, folders};
 use crate::{EngineOptions, Error, metadata_file, names};
@@ -27,7 +28,8 @@ pub struct EvolveOptions {
 ///
 /// # Errors
 /// [`Error::NotFound`] without an array; [`Error::Schema`] when the change breaks a rule; [`Error::Invalid`] when the new
-/// schema would not be the newest by the text of its name, by which readers sort; the errors of storage.
+/// schema would not be the newest by the text of its name, by which readers sort, when enumerations do not fit the change,
+/// and when attributes come or go beside fragments of versions 3 to 9; the errors of storage.
 pub fn evolve_array(
     storage: &dyn Storage,
     root: &ObjectPath,
@@ -39,6 +41,7 @@ pub fn evolve_array(
     let mut current = old.clone();
     current.version = old.version.for_new_schemas();
     let new = evolution.apply(&current)?;
+    check_old_fragments(&directory, &old, &new)?;
     check_changed_enumerations(&directory, storage, &old, &new, enumerations, &options.engine)?;
     store(storage, &directory, &file, &new, enumerations, options)
 }
@@ -73,6 +76,23 @@ impl Newest {
         let payload = metadata_file::read_file(storage, &file.path, options)?;
         let schema = ArraySchema::decode(&payload).map_err(Error::corrupt(&file.path))?;
         Ok(Self { directory, schema, file })
+    }
+}
+
+/// Footers of versions 3 to 9 do not name their schema. The reference decodes them by the newest, and once that has other
+/// attributes, it can open such an array no more.
+fn check_old_fragments(directory: &ArrayDirectory, old: &ArraySchema, new: &ArraySchema) -> Result<(), Error> {
+    let names = |schema: &ArraySchema| schema.attributes.iter().map(|attribute| attribute.name.clone()).collect::<Vec<_>>();
+    if names(old) == names(new) {
+        return Ok(());
+    }
+    let is_nameless = |version: FormatVersion| version.has_footer() && !version.has_schema_folder();
+    match directory.committed_fragments().iter().find(|fragment| is_nameless(fragment.version)) {
+        None => Ok(()),
+        Some(fragment) => Err(Error::invalid(format!(
+            "fragment '{}' does not name its schema, so attributes cannot come or go; upgrade the array, consolidate and vacuum it",
+            fragment.name
+        ))),
     }
 }
 

@@ -152,6 +152,29 @@ fn cells_from_before_read_as_fill_values_of_new_attributes() {
 }
 
 #[test]
+fn attributes_stay_as_they_are_beside_fragments_that_do_not_name_their_schema() {
+    for (name, is_refused) in
+        [("1.5.0/sparse_2d", false), ("2.0.8/sparse_2d", true), ("2.3.3/sparse_2d", true), ("2.8.3/sparse_2d", false)]
+    {
+        let (storage, root) = fixture(name);
+        let before = files(&storage, &root);
+        let add = SchemaEvolution::new().add_attribute(Attribute::new("new", Datatype::Int32));
+        let evolved = evolve_array(&storage, &root, &add, &[], &EvolveOptions::default());
+        if is_refused {
+            assert!(invalid(evolved).contains("does not name its schema"), "{name}");
+            assert_eq!(files(&storage, &root), before);
+            let sizes = words("sizes", &["s"]);
+            let add = SchemaEvolution::new().add_enumeration(&sizes);
+            evolve_array(&storage, &root, &add, &[sizes], &EvolveOptions::default()).unwrap();
+        } else {
+            evolved.unwrap();
+        }
+        let array = open(&storage, &root, TimeWindow::ALL).unwrap();
+        assert_eq!(array.query().fields(["i"]).read().unwrap().field("i").unwrap().len(), 50, "{name}");
+    }
+}
+
+#[test]
 fn there_is_nothing_to_evolve_without_an_array() {
     let evolved = evolve_array(&MemoryStorage::new(), &path("x"), &SchemaEvolution::new(), &[], &EvolveOptions::default());
     assert!(matches!(evolved, Err(Error::NotFound { wanted: "array", .. })));

@@ -29,7 +29,7 @@ fn tree() -> MemoryStorage {
 }
 
 fn paths(found: Vec<talavera_engine::ObjectEntry>) -> Vec<String> {
-    found.into_iter().map(|object| object.path.to_string()).collect()
+    found.into_iter().map(|object| object.path.as_str().to_owned()).collect()
 }
 
 #[test]
