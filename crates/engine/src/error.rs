@@ -131,6 +131,14 @@ pub enum Error {
         /// Bytes allowed.
         limit: u64,
     },
+    /// The machine has no memory for the answer.
+    #[error("the machine has no memory for {what} of {needed} bytes; read in batches, or ask for less")]
+    OutOfMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes needed.
+        needed: u64,
+    },
     /// The caller cancelled the job.
     #[error("cancelled")]
     Cancelled,

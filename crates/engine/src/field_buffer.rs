@@ -28,6 +28,26 @@ impl CellBytes {
         Self { words: vec![0; len.div_ceil(8)], len }
     }
 
+    /// `len` zero bytes, for a length that a caller's question gives.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when the machine has no such memory, instead of the end of the process.
+    pub(crate) fn try_zeroed(what: &'static str, len: usize) -> Result<Self, Error> {
+        // Zeroed memory comes untouched from the system, but cannot be asked for with an answer; so it is asked for twice.
+        Self::check_available(what, len)?;
+        Ok(Self::zeroed(len))
+    }
+
+    /// Whether the machine would give so much memory.
+    pub(crate) fn check_available(what: &'static str, len: usize) -> Result<(), Error> {
+        /// Below this, memory is there or nothing works.
+        const LARGE: usize = 64 << 20;
+        if len >= LARGE && Vec::<u64>::new().try_reserve_exact(len.div_ceil(8)).is_err() {
+            return Err(Error::OutOfMemory { what, needed: len as u64 });
+        }
+        Ok(())
+    }
+
     /// Makes the bytes `len` many; what they are afterwards is anything.
     pub(crate) fn resize(&mut self, len: usize) {
         self.words.resize(len.div_ceil(8), 0);
@@ -216,6 +236,27 @@ impl FieldBuffer {
             return Err(Error::invalid(format!("{} cells cannot be seen as {}", self.datatype, std::any::type_name::<T>())));
         }
         Ok(self.data.as_values())
+    }
+
+    /// Replaces some cells by a fill value.
+    pub(crate) fn fill_where(&mut self, replaced: impl Fn(usize) -> bool, value: &[u8], validity: u8) {
+        let cells = self.len();
+        if let Some(valid) = &mut self.validity {
+            valid.iter_mut().enumerate().filter(|(cell, _)| replaced(*cell)).for_each(|(_, valid)| *valid = validity);
+        }
+        if let Some(bytes) = self.cell_bytes() {
+            let all = self.data.chunks_exact_mut(bytes.max(1)).enumerate();
+            all.filter(|(cell, target)| target.len() == value.len() && replaced(*cell))
+                .for_each(|(_, target)| target.copy_from_slice(value));
+            return;
+        }
+        let (mut data, mut offsets) = (Vec::with_capacity(self.data.len()), Vec::with_capacity(cells + 1));
+        offsets.push(0);
+        for cell in 0..cells {
+            data.extend_from_slice(if replaced(cell) { value } else { self.cell(cell).unwrap_or_default() });
+            offsets.push(data.len() as u64);
+        }
+        (self.data, self.offsets) = (CellBytes::copied(&data), Some(offsets));
     }
 
     /// These cells, in this order; cells that there are not are left out.

@@ -91,7 +91,8 @@ impl ObjectPath {
 
 impl fmt::Display for ObjectPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(if self.is_root() { "/" } else { &self.0 })
+        // From the root of the store; in one that is the file system, that is the absolute path.
+        f.pad(&format!("/{}", self.0))
     }
 }
 

@@ -12,7 +12,10 @@ pub(crate) mod overlay;
 mod split;
 mod var;
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
+use talavera_condition::{Bitmap, BoundCondition, FieldView};
 use talavera_fragment::FieldId;
 use talavera_schema::Attribute;
 use talavera_types::{CellValNum, Layout};
@@ -29,6 +32,9 @@ use crate::{CellBytes, EngineOptions, Error, FieldBuffer, OpenArray};
 /// The ranges of a dense read: per dimension, in the order asked for, first and last cell counted from the low corner of
 /// the domain.
 pub(crate) type CellRanges = Vec<Vec<(u64, u64)>>;
+
+/// The least that a cell of variable length takes in memory: its offset.
+const VAR_CELL_BYTES: u64 = 8;
 
 /// A read of a dense array.
 pub(crate) struct DenseRead<'r> {
@@ -48,12 +54,79 @@ impl<'r> DenseRead<'r> {
         Ok(Self { array, fragments, grid, options: array.options(), job })
     }
 
-    /// The fields over these ranges, in `layout`.
-    pub(crate) fn read(&self, ranges: &CellRanges, layout: Layout, fields: &[ReadField]) -> Result<Vec<FieldBuffer>, Error> {
+    /// The fields over these ranges, in `layout`. Where a condition does not hold, attributes are their fill values.
+    pub(crate) fn read(
+        &self,
+        ranges: &CellRanges,
+        layout: Layout,
+        fields: &[ReadField],
+        condition: Option<&BoundCondition>,
+    ) -> Result<Vec<FieldBuffer>, Error> {
+        self.check_size(ranges, fields)?;
         let shapes = self.shapes(ranges, layout)?;
         let cells = shapes.iter().try_fold(0_usize, |cells, shape| cells.checked_add(shape.cells));
         let cells = cells.ok_or_else(|| Error::invalid("the result has more cells than memory can hold"))?;
-        fields.iter().map(|field| self.read_field(&shapes, cells, *field)).collect()
+        let mut buffers = fields.iter().map(|field| self.read_field(&shapes, cells, *field)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(condition) = condition {
+            let matches = self.evaluate(condition, &shapes, cells)?;
+            for (buffer, field) in buffers.iter_mut().zip(fields) {
+                if let ReadField::Attribute(index) = field {
+                    self.fill_others(buffer, *index, &matches);
+                }
+            }
+        }
+        Ok(buffers)
+    }
+
+    /// The cells of a result for which a condition holds.
+    fn evaluate(&self, condition: &BoundCondition, shapes: &[ResultShape], cells: usize) -> Result<Bitmap, Error> {
+        let mut columns = HashMap::new();
+        for name in condition.fields() {
+            let field = ReadField::named(self.array.schema(), name)?;
+            let column = self.read_field(shapes, cells, field)?;
+            // Where no fragment has the attribute its fill value is not compared: nothing holds there.
+            let present = if column.validity().is_some() { None } else { self.presence(shapes, cells, field)? };
+            columns.insert(name, (column, present));
+        }
+        let view = |name: &str| {
+            let (column, present) = columns.get(name)?;
+            Some(FieldView { data: column.data(), offsets: column.offsets(), validity: column.validity().or(present.as_deref()) })
+        };
+        let mut matches = Bitmap::new(cells, true);
+        condition.evaluate(cells, view, &mut matches)?;
+        Ok(matches)
+    }
+
+    /// For each cell whether a fragment wrote the attribute; none when all fragments have it.
+    fn presence(&self, shapes: &[ResultShape], cells: usize, field: ReadField) -> Result<Option<Vec<u8>>, Error> {
+        let ReadField::Attribute(index) = field else { return Ok(None) };
+        let Some(attribute) = self.array.schema().attributes.get(index) else { return Ok(None) };
+        let readers = self.readers(attribute)?;
+        if readers.iter().all(Option::is_some) {
+            return Ok(None);
+        }
+        let mut present = vec![0; cells];
+        let field = FixedField { readers: &readers, stream: Stream::Presence, cell_bytes: 1, fill: &[0] };
+        self.read_shapes(shapes, &field, &mut present)?;
+        Ok(Some(present))
+    }
+
+    /// Puts the fill value where a condition does not hold.
+    fn fill_others(&self, buffer: &mut FieldBuffer, attribute: usize, matches: &Bitmap) {
+        if let Some(attribute) = self.array.schema().attributes.get(attribute) {
+            buffer.fill_where(|cell| !matches.get(cell), &attribute.fill_value, attribute.fill_validity.into());
+        }
+    }
+
+    /// Refuses a result that no memory holds before its geometry, itself as large as its tiles are many, is laid out.
+    fn check_size(&self, ranges: &CellRanges, fields: &[ReadField]) -> Result<(), Error> {
+        let along = |ranges: &Vec<(u64, u64)>| {
+            ranges.iter().fold(0_u64, |cells, (first, last)| cells.saturating_add((last - first).saturating_add(1)))
+        };
+        let cells = ranges.iter().map(along).fold(1_u64, u64::saturating_mul);
+        let bytes = cells.saturating_mul(super::query::cell_bytes(self.array, fields, VAR_CELL_BYTES)?);
+        self.job.reserve("the result", bytes)?;
+        CellBytes::check_available("the result", usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     /// One shape for the whole result; in global order one for each tile, in the order of tiles.
@@ -91,13 +164,18 @@ impl<'r> DenseRead<'r> {
         }
     }
 
-    fn read_attribute(&self, shapes: &[ResultShape], cells: usize, attribute: &Attribute) -> Result<FieldBuffer, Error> {
+    /// What reads the attribute in each fragment; none where the fragment does not have it.
+    fn readers(&self, attribute: &Attribute) -> Result<Vec<Option<FieldReader<'r>>>, Error> {
         let reader = |fragment: &DenseFragment<'r>| {
             let index = attribute_in_fragment(&fragment.fragment.schema, attribute, self.options);
             let open = |index| FieldReader::new(fragment.fragment, FieldId::Attribute(index), self.array.storage(), self.options);
             index.map(open).transpose()
         };
-        let readers = self.fragments.iter().map(reader).collect::<Result<Vec<_>, _>>()?;
+        self.fragments.iter().map(reader).collect()
+    }
+
+    fn read_attribute(&self, shapes: &[ResultShape], cells: usize, attribute: &Attribute) -> Result<FieldBuffer, Error> {
+        let readers = self.readers(attribute)?;
         let validity = match attribute.nullable {
             true => {
                 let mut validity = vec![0; cells];
@@ -112,7 +190,7 @@ impl<'r> DenseRead<'r> {
             Some(cell_bytes) => {
                 let bytes = cells.checked_mul(cell_bytes).ok_or_else(|| Error::invalid("the result does not fit into memory"))?;
                 let _reserved = self.job.reserve("cells", bytes as u64)?;
-                let mut data = CellBytes::zeroed(bytes);
+                let mut data = CellBytes::try_zeroed("cells", bytes)?;
                 let field = FixedField { readers: &readers, stream: Stream::Cells, cell_bytes, fill: &attribute.fill_value };
                 self.read_shapes(shapes, &field, &mut data)?;
                 (data, None)
@@ -161,7 +239,7 @@ impl<'r> DenseRead<'r> {
         let datatype = schema_dimension.map(|dimension| dimension.datatype);
         let datatype = datatype.ok_or_else(|| Error::invalid(format!("the array has no dimension {dimension}")))?;
         let size = datatype.size();
-        let mut data = CellBytes::zeroed(cells.saturating_mul(size));
+        let mut data = CellBytes::try_zeroed("coordinates", cells.saturating_mul(size))?;
         let mut target = data.chunks_exact_mut(size);
         for shape in shapes {
             shape.for_each_coordinate(dimension, |cell| {
@@ -180,6 +258,7 @@ impl<'r> DenseRead<'r> {
         let bytes = match field.stream {
             Stream::Cells => tile.cell(cell.index),
             Stream::Validity => tile.validity().and_then(|validity| validity.get(cell.index..=cell.index)),
+            Stream::Presence => Some(&[1][..]),
         };
         Ok(bytes.unwrap_or(field.fill).to_vec())
     }

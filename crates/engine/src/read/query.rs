@@ -1,5 +1,6 @@
 //! The question: which array, which cells, which fields, in which order, with how much memory.
 
+use talavera_condition::{BoundCondition, QueryCondition};
 use talavera_schema::Range;
 use talavera_types::Layout;
 
@@ -19,6 +20,7 @@ pub struct ReadQuery<'a> {
     ranges: Vec<Vec<Range>>,
     fields: Option<Vec<String>>,
     layout: Option<Layout>,
+    condition: Option<QueryCondition>,
     memory_bytes: Option<u64>,
     batch_bytes: Option<u64>,
     cancel: CancelToken,
@@ -57,6 +59,7 @@ impl OpenArray {
             ranges: vec![Vec::new(); self.schema().domain.dimensions.len()],
             fields: None,
             layout: None,
+            condition: None,
             memory_bytes: None,
             batch_bytes: None,
             cancel: CancelToken::new(),
@@ -93,6 +96,16 @@ impl<'a> ReadQuery<'a> {
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = Some(layout);
+        self
+    }
+
+    /// A condition that cells of the result fulfil.
+    ///
+    /// Of a sparse array, other cells are left out; where cells of equal coordinates were written, the newest decides. Of
+    /// a dense array, the result keeps its shape, and the attributes of other cells are their fill values.
+    #[must_use]
+    pub fn condition(mut self, condition: QueryCondition) -> Self {
+        self.condition = Some(condition);
         self
     }
 
@@ -137,12 +150,13 @@ impl<'a> ReadQuery<'a> {
             let job = self.job();
             let (names, fields) = self.resolve_fields()?;
             let layout = self.resolve_layout()?;
+            let condition = self.bind_condition()?;
             let buffers = if self.array.schema().is_dense() {
                 let dense = DenseRead::new(self.array, &job)?;
                 let ranges = self.dense_ranges(&dense)?;
-                dense.read(&ranges, layout, &fields)?
+                dense.read(&ranges, layout, &fields, condition.as_ref())?
             } else {
-                let sparse = SparseRead::new(self.array, &job, &fields, layout)?;
+                let sparse = SparseRead::new(self.array, &job, &fields, layout, condition.as_ref())?;
                 let selection = self.selection()?;
                 sparse.read(&selection, sparse.plan(&selection)?)?
             };
@@ -157,6 +171,7 @@ impl<'a> ReadQuery<'a> {
     pub fn batches(self) -> Result<Batches<'a>, Error> {
         let (names, fields) = self.resolve_fields()?;
         let layout = self.resolve_layout()?;
+        let condition = self.bind_condition()?;
         let job = self.job();
         let half = self.memory_bytes.map_or(DEFAULT_BATCH_BYTES, |bytes| bytes / 2);
         let batch_bytes = self.batch_bytes.unwrap_or(half).max(1);
@@ -166,13 +181,13 @@ impl<'a> ReadQuery<'a> {
             }
             let dense = DenseRead::new(self.array, &job)?;
             let ranges = self.dense_ranges(&dense)?;
-            let cell_bytes = dense_cell_bytes(self.array, &fields)?;
+            let cell_bytes = cell_bytes(self.array, &fields, GUESSED_VAR_BYTES)?.max(1);
             Parts::Dense(Windows::new(ranges, layout, &dense.grid, batch_bytes / cell_bytes))
         } else {
-            let sparse = SparseRead::new(self.array, &job, &fields, layout)?;
+            let sparse = SparseRead::new(self.array, &job, &fields, layout, condition.as_ref())?;
             Parts::Sparse(Splitter::new(&sparse, self.selection()?, layout, batch_bytes)?)
         };
-        Ok(Batches { array: self.array, job, names, fields, layout, parts, failed: false })
+        Ok(Batches { array: self.array, job, names, fields, layout, condition, parts, failed: false })
     }
 
     fn job(&self) -> Job {
@@ -204,6 +219,21 @@ impl<'a> ReadQuery<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The condition with its fields looked up and its values in the fields' types.
+    fn bind_condition(&self) -> Result<Option<BoundCondition>, Error> {
+        let Some(condition) = &self.condition else { return Ok(None) };
+        let schema = self.array.schema();
+        let mut enumerations = Vec::new();
+        for field in condition.fields() {
+            let name = schema.attribute(field).and_then(|(_, attribute)| attribute.enumeration.as_deref());
+            if let Some(name) = name {
+                enumerations.push((name, self.array.enumeration(name)?));
+            }
+        }
+        let find = |name: &str| enumerations.iter().find(|(known, _)| *known == name).map(|(_, enumeration)| &**enumeration);
+        Ok(Some(condition.bind(schema, find)?))
     }
 
     fn resolve_fields(&self) -> Result<(Vec<String>, Vec<ReadField>), Error> {
@@ -256,17 +286,19 @@ impl<'a> ReadQuery<'a> {
     }
 }
 
+/// Bytes of a cell of variable length, offset included, as batches guess it.
+const GUESSED_VAR_BYTES: u64 = 64;
+
 /// Bytes of cells in a batch when nobody says how many.
 const DEFAULT_BATCH_BYTES: u64 = 64 << 20;
 
-/// Bytes that a cell of a dense result takes, guessed for fields of variable length.
-fn dense_cell_bytes(array: &OpenArray, fields: &[ReadField]) -> Result<u64, Error> {
-    const GUESSED_BYTES: u64 = 64;
-    let mut bytes = 1_u64;
+/// Bytes that a cell of a result takes, with a guess for each field of variable length.
+pub(super) fn cell_bytes(array: &OpenArray, fields: &[ReadField], var_bytes: u64) -> Result<u64, Error> {
+    let mut bytes = 0_u64;
     for field in fields {
         let shape = field.shape(array.schema())?;
         let values = shape.cell_val_num.fixed().map(|values| u64::from(values) * shape.datatype.size() as u64);
-        bytes = bytes.saturating_add(values.unwrap_or(GUESSED_BYTES)).saturating_add(u64::from(shape.nullable));
+        bytes = bytes.saturating_add(values.unwrap_or(var_bytes)).saturating_add(u64::from(shape.nullable));
     }
     Ok(bytes)
 }
@@ -283,6 +315,7 @@ pub struct Batches<'a> {
     names: Vec<String>,
     fields: Vec<ReadField>,
     layout: Layout,
+    condition: Option<BoundCondition>,
     parts: Parts,
     failed: bool,
 }
@@ -295,14 +328,15 @@ enum Parts {
 impl Batches<'_> {
     fn next_batch(&mut self) -> Result<Option<Batch>, Error> {
         let (array, job, fields, layout) = (self.array, &self.job, &self.fields, self.layout);
+        let condition = self.condition.as_ref();
         let buffers = match &mut self.parts {
             Parts::Dense(windows) => {
                 let Some(window) = windows.next() else { return Ok(None) };
-                array.options().run(|| DenseRead::new(array, job)?.read(&window, layout, fields))?
+                array.options().run(|| DenseRead::new(array, job)?.read(&window, layout, fields, condition))?
             }
             Parts::Sparse(splitter) => loop {
                 let part = || -> Result<Option<Vec<FieldBuffer>>, Error> {
-                    let sparse = SparseRead::new(array, job, fields, layout)?;
+                    let sparse = SparseRead::new(array, job, fields, layout, condition)?;
                     match splitter.next(&sparse)? {
                         Some((selection, plan)) => sparse.read(&selection, plan).map(Some),
                         None => Ok(None),

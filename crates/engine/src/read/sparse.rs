@@ -2,7 +2,7 @@
 //!
 //! The R-trees name the tiles that may hold cells of the selection. Their coordinates say which cells do; cells outside
 //! the time window go. Then one cell per coordinate is chosen where the array wants that, the newest, and only after that
-//! deletes apply, so that they never bring back an older cell. Attributes are decoded last, and only of tiles of which
+//! deletes and conditions apply, so that they never bring back an older cell. Attributes are decoded last, and only of tiles of which
 //! cells are left.
 //!
 //! Source: 20-semantics §2.4 and §3; 21-semantics §7.
@@ -17,6 +17,7 @@ mod split;
 pub(crate) mod tiles;
 
 use rayon::prelude::*;
+use talavera_condition::BoundCondition;
 use talavera_fragment::FieldId;
 use talavera_types::Layout;
 
@@ -38,14 +39,21 @@ pub(crate) struct SparseRead<'r> {
     job: &'r Job,
     fields: &'r [ReadField],
     layout: Layout,
+    condition: Option<&'r BoundCondition>,
     scans: Vec<FragmentScan<'r>>,
 }
 
 impl<'r> SparseRead<'r> {
-    pub(crate) fn new(array: &'r OpenArray, job: &'r Job, fields: &'r [ReadField], layout: Layout) -> Result<Self, Error> {
+    pub(crate) fn new(
+        array: &'r OpenArray,
+        job: &'r Job,
+        fields: &'r [ReadField],
+        layout: Layout,
+        condition: Option<&'r BoundCondition>,
+    ) -> Result<Self, Error> {
         let deletes = FragmentDeletes::of_array(array)?;
         let scans = array.fragments().iter().zip(deletes).map(|(fragment, deletes)| FragmentScan::new(array, fragment, deletes));
-        Ok(Self { array, job, fields, layout, scans: scans.collect::<Result<_, _>>()? })
+        Ok(Self { array, job, fields, layout, condition, scans: scans.collect::<Result<_, _>>()? })
     }
 
     /// The tiles that may hold cells of a selection.
@@ -66,7 +74,7 @@ impl<'r> SparseRead<'r> {
         let order = if one_per_coordinate || !in_order { Some(CellOrder::new(schema, self.layout)?) } else { None };
         let scan = |tile: &TilePlan| {
             let scan = self.scans.get(tile.fragment).ok_or_else(|| Error::invalid("a plan of another read"))?;
-            scan.scan(tile, selection, needs_coordinates, self.job)
+            scan.scan(tile, selection, needs_coordinates, self.condition, self.job)
         };
         let mut tiles = plan.tiles.par_iter().map(scan).collect::<Result<Vec<_>, Error>>()?;
         let picks = match order {

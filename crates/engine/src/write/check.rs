@@ -75,7 +75,8 @@ pub(crate) fn check_in_domain(schema: &ArraySchema, coordinates: &[FieldBuffer])
         let keys = order_keys(dimension.datatype, column.bytes());
         let nan = if dimension.datatype.is_float() { beyond_infinity(dimension.datatype) } else { u64::MAX };
         let outside = |key: u64| {
-            !(low..=high).contains(&key) && !(dimension.datatype.is_float() && is_nan_key(key, nan, dimension.datatype))
+            let nan = dimension.datatype.is_float() && is_nan_key(key, nan, dimension.datatype);
+            !nan && !(low..=high).contains(&key)
         };
         if let Some(cell) = keys.iter().position(|&key| outside(key)) {
             let value = column.cell(cell).and_then(|bytes| Coordinate::from_le_bytes(dimension.datatype, bytes));

@@ -202,8 +202,7 @@ mod tests {
     fn statistics(datatype: Datatype, bytes: &[u8], validity: Option<Vec<u8>>) -> TileStatistics {
         let cells = FieldBuffer::new(datatype, CellValNum::ONE, CellBytes::copied(bytes), None, validity).unwrap();
         let stored = StatisticSet { min_max: true, sum: true, null_count: true };
-        let whole = [0..cells.len()];
-        TileStatistics::of(shape(datatype, CellValNum::ONE), stored, &cells, &whole)
+        TileStatistics::of(shape(datatype, CellValNum::ONE), stored, &cells, std::slice::from_ref(&(0..cells.len())))
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) enum Stream {
     Cells,
     /// The validity of the cells.
     Validity,
+    /// One where a fragment has the field, whatever it holds.
+    Presence,
 }
 
 /// One field of fixed length.
@@ -116,6 +118,10 @@ impl DenseRead<'_> {
         match field.stream {
             Stream::Cells => reader.read_fixed_into(tile, cells, self.job),
             Stream::Validity => reader.read_validity_into(tile, cells, self.job),
+            Stream::Presence => {
+                cells.fill(1);
+                Ok(())
+            }
         }
     }
 

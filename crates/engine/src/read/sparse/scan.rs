@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use talavera_condition::{Bitmap, FieldView};
+use talavera_condition::{Bitmap, BoundCondition, FieldView};
 use talavera_fragment::FieldId;
 
 use super::deletes::FragmentDeletes;
@@ -44,14 +44,20 @@ impl<'r> FragmentScan<'r> {
     }
 
     /// The kept cells of a tile, with their coordinates where those are needed.
-    pub(crate) fn scan(&self, plan: &TilePlan, selection: &Selection, coordinates: bool, job: &Job) -> Result<SparseTile, Error> {
+    pub(crate) fn scan(
+        &self,
+        plan: &TilePlan,
+        selection: &Selection,
+        coordinates: bool,
+        condition: Option<&BoundCondition>,
+        job: &Job,
+    ) -> Result<SparseTile, Error> {
         job.check_cancelled()?;
-        let deletes_by_coordinate = self
-            .deletes
-            .deletes
-            .iter()
-            .any(|delete| delete.keeps.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
-        let coordinates = if coordinates || !plan.whole || deletes_by_coordinate {
+        let deletes = self.deletes.deletes.iter().map(|delete| &*delete.keeps);
+        let by_coordinate = deletes
+            .chain(condition)
+            .any(|condition| condition.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
+        let coordinates = if coordinates || !plan.whole || by_coordinate {
             CoordinateReader::new(self.fragment, self.array.storage(), self.array.options())?.read(plan.tile, job)?
         } else {
             Vec::new()
@@ -62,7 +68,12 @@ impl<'r> FragmentScan<'r> {
             let window = self.array.window();
             kept.retain(plan.cells, |cell| (window.start..=window.end).contains(&times.of(cell as usize)));
         }
-        let visible = self.visible(plan, &coordinates, &times, job)?;
+        let mut columns = Columns { scan: self, plan, coordinates: &coordinates, times: &times, job, loaded: HashMap::new() };
+        let mut visible = self.not_deleted(&mut columns)?;
+        if let Some(condition) = condition {
+            visible.and(&columns.evaluate(condition)?);
+        }
+        let visible = (!visible.all()).then_some(visible);
         Ok(SparseTile { fragment: plan.fragment, tile: plan.tile, cells: plan.cells, coordinates, kept, visible, times })
     }
 
@@ -78,68 +89,74 @@ impl<'r> FragmentScan<'r> {
         Ok(self.reader(field)?.read(plan.tile, plan.cells.into(), job)?.values::<u64>()?.to_vec())
     }
 
-    /// The cells that no delete hides; none when deletes hide none.
-    fn visible(
-        &self,
-        plan: &TilePlan,
-        coordinates: &[FieldBuffer],
-        times: &WriteTimes,
-        job: &Job,
-    ) -> Result<Option<Bitmap>, Error> {
-        let cells = plan.cells as usize;
-        let mut visible = Bitmap::new(cells, true);
+    /// The cells that no delete hides.
+    fn not_deleted(&self, columns: &mut Columns<'_>) -> Result<Bitmap, Error> {
+        let cells = columns.plan.cells as usize;
+        let mut alive = Bitmap::new(cells, true);
         if self.fragment.footer().layout.has_delete_metadata() {
             let end = self.array.window().end;
-            for (cell, deleted_at) in self.numbers(FieldId::DeleteTimestamps, plan, job)?.into_iter().enumerate() {
-                // The largest number stands for a cell that was not deleted.
-                if deleted_at <= end && deleted_at != u64::MAX {
-                    visible.set(cell, false);
-                }
-            }
+            let deleted_at = self.numbers(FieldId::DeleteTimestamps, columns.plan, columns.job)?;
+            // The largest number stands for a cell that was not deleted.
+            let deleted = deleted_at.into_iter().map(|time| time <= end && time != u64::MAX).enumerate();
+            deleted.filter(|(_, deleted)| *deleted).for_each(|(cell, _)| alive.set(cell, false));
         }
-        let mut columns = HashMap::new();
         for delete in &self.deletes.deletes {
-            for field in delete.keeps.fields() {
-                if !columns.contains_key(field) {
-                    columns.insert(field.to_owned(), self.column(field, plan, coordinates, times, job)?);
-                }
-            }
-            let view = |field: &str| columns.get(field).and_then(Option::as_ref).map(view);
-            let mut keeps = Bitmap::new(cells, true);
-            let evaluated = delete.keeps.evaluate(cells, view, &mut keeps);
-            evaluated.map_err(|source| Error::DeleteCondition { path: self.fragment.path.clone(), source })?;
+            let mut keeps = columns.evaluate(&delete.keeps)?;
             if let Some(until) = delete.until {
-                (0..cells).filter(|&cell| times.of(cell) > until).for_each(|cell| keeps.set(cell, true));
+                (0..cells).filter(|&cell| columns.times.of(cell) > until).for_each(|cell| keeps.set(cell, true));
             }
-            visible.and(&keeps);
+            alive.and(&keeps);
         }
-        Ok((!visible.all()).then_some(visible))
+        Ok(alive)
+    }
+}
+
+/// The fields of a tile that conditions name, each decoded when the first condition asks for it.
+struct Columns<'t> {
+    scan: &'t FragmentScan<'t>,
+    plan: &'t TilePlan,
+    coordinates: &'t [FieldBuffer],
+    times: &'t WriteTimes,
+    job: &'t Job,
+    loaded: HashMap<String, Option<FieldBuffer>>,
+}
+
+impl Columns<'_> {
+    /// The cells of the tile for which a condition holds.
+    fn evaluate(&mut self, condition: &BoundCondition) -> Result<Bitmap, Error> {
+        let cells = self.plan.cells as usize;
+        for field in condition.fields() {
+            if !self.loaded.contains_key(field) {
+                let column = self.load(field)?;
+                self.loaded.insert(field.to_owned(), column);
+            }
+        }
+        let view = |field: &str| self.loaded.get(field).and_then(Option::as_ref).map(view);
+        let mut holds = Bitmap::new(cells, true);
+        let evaluated = condition.evaluate(cells, view, &mut holds);
+        let path = || self.scan.fragment.path.clone();
+        evaluated.map_err(|source| Error::DeleteCondition { path: path(), source })?;
+        Ok(holds)
     }
 
-    /// The cells of a field that a condition names; none where the fragment does not have it.
-    fn column(
-        &self,
-        field: &str,
-        plan: &TilePlan,
-        coordinates: &[FieldBuffer],
-        times: &WriteTimes,
-        job: &Job,
-    ) -> Result<Option<FieldBuffer>, Error> {
-        let schema = self.fragment.schema();
+    /// The cells of a field; none where the fragment does not have it.
+    fn load(&self, field: &str) -> Result<Option<FieldBuffer>, Error> {
+        let schema = self.scan.fragment.schema();
         if field == crate::TIMESTAMPS_FIELD {
-            return Ok(Some(times.to_field(plan.cells)?));
+            return Ok(Some(self.times.to_field(self.plan.cells)?));
         }
         if let Some((index, _)) = schema.dimension(field) {
-            return Ok(coordinates.get(index).cloned());
+            return Ok(self.coordinates.get(index).cloned());
         }
         let Some((index, attribute)) = schema.attribute(field) else { return Ok(None) };
-        let expected = self.array.schema().attribute(field).map(|(_, attribute)| attribute);
+        let expected = self.scan.array.schema().attribute(field).map(|(_, attribute)| attribute);
         let same = expected
             .is_none_or(|expected| expected.datatype == attribute.datatype && expected.cell_val_num == attribute.cell_val_num);
         if !same {
             return Ok(None);
         }
-        self.reader(FieldId::Attribute(index))?.read(plan.tile, plan.cells.into(), job).map(Some)
+        let reader = self.scan.reader(FieldId::Attribute(index))?;
+        reader.read(self.plan.tile, self.plan.cells.into(), self.job).map(Some)
     }
 }
 

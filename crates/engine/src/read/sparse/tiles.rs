@@ -106,7 +106,7 @@ pub(crate) struct SparseTile {
     pub(crate) coordinates: Vec<FieldBuffer>,
     /// The cells inside the ranges and the time window.
     pub(crate) kept: Kept,
-    /// The cells that no delete hides; none when deletes hide none. Hidden cells still hide older ones of the same
+    /// The cells that no delete and no condition hides; none when nothing is hidden. Hidden cells still hide older ones of the same
     /// coordinates.
     pub(crate) visible: Option<Bitmap>,
     /// When the cells were written.
