@@ -6,6 +6,7 @@ mod corpus;
 mod fixtures;
 mod fuzz;
 mod peer;
+mod status;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ struct Arguments {
 enum Command {
     /// Check the rules of the workspace that no compiler checks.
     Tidy,
+    /// Write the tables of the root README.
+    Status,
     /// Fetch the real library from PyPI into .peer and print where it lies.
     Peer {
         /// Every release of the table, one for each format version that a wheel writes, not just the newest.
@@ -50,6 +53,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Tidy => tidy::run(),
+        Command::Status => status::run(),
         Command::Peer { all, release } => peer::run(all, release.as_deref()),
         Command::Fixtures => fixtures::run(),
         Command::FixturesPart(part) => fixtures::run_part(&part),

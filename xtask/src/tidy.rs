@@ -2,9 +2,10 @@
 
 mod fixtures;
 mod fuzz;
-mod layers;
+pub(crate) mod layers;
 mod packages;
 mod sources;
+mod status;
 
 use std::fmt;
 use std::path::Path;
@@ -54,6 +55,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>, Failure> {
     findings.extend(sources::check(&sources));
     findings.extend(fuzz::check(root, &sources)?);
     findings.extend(fixtures::check(root)?);
+    findings.extend(status::check(root, &metadata)?);
     findings.sort();
     Ok(findings)
 }

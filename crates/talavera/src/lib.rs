@@ -40,3 +40,8 @@ pub use talavera_schema::{
 pub use talavera_storage::{LocalStorage, MemoryStorage, ObjectPath, Storage, StorageError, StorageExt};
 #[doc(no_inline)]
 pub use talavera_types::{ArrayType, CellValNum, DataOrder, Datatype, FilterType, FormatVersion, Layout, Native, ObjectType};
+
+/// Compiles the example of the workspace's README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

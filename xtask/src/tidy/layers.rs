@@ -62,7 +62,7 @@ pub(super) fn arrows(metadata: &Metadata) -> Vec<Arrow> {
 }
 
 /// The folder of a package: its name without the prefix, but for the facade.
-pub(super) fn folder(package: &str) -> String {
+pub(crate) fn folder(package: &str) -> String {
     package.strip_prefix("talavera-").unwrap_or(package).to_owned()
 }
 
@@ -92,7 +92,7 @@ pub(super) fn check(arrows: &[Arrow]) -> Vec<Finding> {
 }
 
 /// The layer of a crate, by its folder.
-pub(super) fn layer(folder: &str) -> Option<u32> {
+pub(crate) fn layer(folder: &str) -> Option<u32> {
     entry(folder).map(|(_, layer, _)| *layer)
 }
 
