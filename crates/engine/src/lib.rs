@@ -7,6 +7,7 @@ mod error;
 mod field_buffer;
 mod fragment;
 mod group;
+mod label;
 mod maintain;
 mod metadata_file;
 mod names;
@@ -21,6 +22,7 @@ pub use error::Error;
 pub use field_buffer::{CellBytes, FieldBuffer};
 pub use fragment::Fragment;
 pub use group::OpenGroup;
+pub use label::{Labels, write_labels};
 pub use maintain::{
     CreateOptions, DeleteOptions, EvolveOptions, GroupWriter, MetadataWriter, ObjectEntry, WalkOrder, copy_object, create_array,
     create_group, delete_cells, evolve_array, list_objects, move_object, remove_array, remove_group, remove_object,
@@ -34,4 +36,4 @@ pub use read::{Batch, Batches, ReadQuery, TIMESTAMPS_FIELD};
 // What the types above hold or take, so that the facade need not depend on the crates below.
 pub use talavera_directory::{ArrayMetadata, DirectoryError, GroupMember, MetadataValue, TimeWindow, object_type};
 pub use talavera_pipeline::EncryptionKey;
-pub use write::{ArrayWriter, Duplicates, SparseStream, WriteOptions};
+pub use write::{ArrayWriter, DenseStream, Duplicates, SparseStream, WriteOptions};

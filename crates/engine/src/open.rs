@@ -108,6 +108,10 @@ impl OpenArray {
         &*self.storage
     }
 
+    pub(crate) fn shared_storage(&self) -> Arc<dyn Storage> {
+        Arc::clone(&self.storage)
+    }
+
     /// The time window that the array was opened at.
     #[must_use]
     pub fn window(&self) -> TimeWindow {

@@ -11,5 +11,7 @@ mod fragment;
 mod query;
 mod sparse;
 mod statistics;
+mod stream;
 
-pub use query::{ArrayWriter, Duplicates, SparseStream, WriteOptions};
+pub use query::{ArrayWriter, Duplicates, WriteOptions};
+pub use stream::{DenseStream, SparseStream};

@@ -30,21 +30,7 @@ pub(crate) struct DenseWrite {
 
 impl DenseWrite {
     pub(crate) fn new(schema: &ArraySchema, subarray: &NdRange, layout: Layout) -> Result<Self, Error> {
-        let grid = Grid::new(schema)?;
-        for (dimension, range) in schema.domain.dimensions.iter().zip(&subarray.0) {
-            if !range.is_valid()
-                || !range.is_of(dimension.datatype)
-                || dimension.domain.as_ref().is_some_and(|domain| !domain.contains(range))
-            {
-                return Err(Error::invalid(format!(
-                    "the subarray {range} of dimension '{}' is not in its domain",
-                    dimension.name
-                )));
-            }
-        }
-        check_in_current_domain(schema, subarray)?;
-        let cells = grid.box_of(subarray).filter(|cells| cells.len.len() == grid.extents.len());
-        let cells = cells.ok_or_else(|| Error::invalid("a dense write takes one range of integers for each dimension"))?;
+        let (grid, cells) = check_subarray(schema, subarray)?;
         let row_major = match layout {
             Layout::RowMajor => true,
             Layout::ColMajor => false,
@@ -112,6 +98,36 @@ impl DenseWrite {
         runs.sort_by_key(|run| run.target);
         runs
     }
+}
+
+/// The grid of an array and the cells of a subarray, if it can be written.
+fn check_subarray(schema: &ArraySchema, subarray: &NdRange) -> Result<(Grid, CellBox), Error> {
+    let grid = Grid::new(schema)?;
+    for (dimension, range) in schema.domain.dimensions.iter().zip(&subarray.0) {
+        let in_domain = dimension.domain.as_ref().is_some_and(|domain| domain.contains(range));
+        if !range.is_valid() || !range.is_of(dimension.datatype) || !in_domain {
+            return Err(Error::invalid(format!("the subarray {range} of dimension '{}' is not in its domain", dimension.name)));
+        }
+    }
+    check_in_current_domain(schema, subarray)?;
+    let cells = grid.box_of(subarray).filter(|cells| cells.len.len() == grid.extents.len());
+    let cells = cells.ok_or_else(|| Error::invalid("a dense write takes one range of integers for each dimension"))?;
+    Ok((grid, cells))
+}
+
+/// The number of cells of a subarray of whole tiles, and that of a tile.
+pub(crate) fn check_whole_tiles(schema: &ArraySchema, subarray: &NdRange) -> Result<(u64, u64), Error> {
+    let (grid, cells) = check_subarray(schema, subarray)?;
+    let sides = cells.start.iter().zip(&cells.len).zip(&grid.extents);
+    for (((&start, &len), &extent), dimension) in sides.zip(&schema.domain.dimensions) {
+        if !start.is_multiple_of(extent) || !len.is_multiple_of(extent) {
+            let reason = format!("the subarray cuts tiles of dimension '{}', which hold {extent} cells each", dimension.name);
+            return Err(Error::invalid(reason));
+        }
+    }
+    let count = cells.len.iter().try_fold(1_u64, |cells, &len| cells.checked_mul(len));
+    let count = count.ok_or_else(|| Error::invalid("the subarray has more cells than a number can say"))?;
+    Ok((count, grid.tile_cells))
 }
 
 /// Cells side by side in a tile, at even distances in the caller's buffer.

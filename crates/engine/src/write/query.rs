@@ -11,9 +11,8 @@ use super::check::Cells;
 use super::dense::DenseWrite;
 use super::fragment::FragmentWriter;
 use super::sparse;
+use super::stream::{DenseStream, SparseStream};
 use crate::names::next_name;
-use crate::order::CellOrder;
-use crate::read::sparse::sort::first_out_of_order;
 use crate::{EngineOptions, Error, FieldBuffer, metadata_file};
 
 /// What becomes of cells of equal coordinates in one sparse write.
@@ -125,6 +124,19 @@ impl ArrayWriter {
         })
     }
 
+    /// Begins a fragment of a dense array whose cells come in global order, over as many calls as it takes: tile by tile in
+    /// the order of tiles, in each tile in the order of cells.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a sparse array, and for a subarray out of the domain or current domain or not of whole
+    /// tiles.
+    pub fn stream_dense(&self, subarray: &NdRange, options: WriteOptions) -> Result<DenseStream<'_>, Error> {
+        if !self.schema.is_dense() {
+            return Err(Error::invalid("a subarray is written to dense arrays; cells of sparse arrays bring their coordinates"));
+        }
+        DenseStream::new(self, subarray.clone(), options)
+    }
+
     /// Begins a fragment of a sparse array whose cells come in global order, over as many calls as it takes.
     ///
     /// # Errors
@@ -132,7 +144,15 @@ impl ArrayWriter {
     pub fn stream_sparse(&self, options: WriteOptions) -> Result<SparseStream<'_>, Error> {
         self.check_sparse()?;
         let duplicates = self.duplicates(options)?;
-        Ok(SparseStream { writer: self, options, duplicates, fragment: None, pending: None, last: None })
+        Ok(SparseStream::new(self, options, duplicates))
+    }
+
+    pub(super) fn options(&self) -> &EngineOptions {
+        &self.options
+    }
+
+    pub(super) fn root(&self) -> &ObjectPath {
+        &self.root
     }
 
     fn check_sparse(&self) -> Result<(), Error> {
@@ -152,112 +172,10 @@ impl ArrayWriter {
         }
     }
 
-    fn fragment(&self, options: WriteOptions) -> Result<FragmentWriter, Error> {
+    pub(super) fn fragment(&self, options: WriteOptions) -> Result<FragmentWriter, Error> {
         let times = options.timestamp.map(|time| (time, time));
         let name = next_name(times, Some(self.schema.version.for_new_fragments()))?;
         let schema = (Arc::clone(&self.schema), self.schema_name.clone());
         FragmentWriter::new(Arc::clone(&self.storage), self.options.clone(), &self.root, schema, name)
-    }
-}
-
-/// A fragment of a sparse array that takes cells in global order, call by call.
-///
-/// Nothing of it is seen before [`SparseStream::finish`]; dropped before, nothing of it stays.
-pub struct SparseStream<'w> {
-    writer: &'w ArrayWriter,
-    options: WriteOptions,
-    duplicates: Duplicates,
-    fragment: Option<FragmentWriter>,
-    /// Cells that do not fill a tile yet.
-    pending: Option<Cells>,
-    /// The coordinates of the last cell taken.
-    last: Option<Vec<FieldBuffer>>,
-}
-
-impl SparseStream<'_> {
-    /// Takes more cells, which follow those before in the array's global order.
-    ///
-    /// # Errors
-    /// As [`ArrayWriter::write_sparse`], and for cells that are not in order.
-    pub fn append(&mut self, fields: Vec<(String, FieldBuffer)>) -> Result<(), Error> {
-        let schema = &self.writer.schema;
-        let cells = Cells::new(schema, fields)?;
-        if cells.count == 0 {
-            return Ok(());
-        }
-        self.check_order(&cells)?;
-        let first = schema.attributes.len();
-        let last = cells.count - 1;
-        self.last = Some(cells.buffers.iter().skip(first).map(|column| column.pick(std::iter::once(last))).collect());
-        let cells = match self.pending.take() {
-            Some(pending) => Cells {
-                buffers: pending.buffers.iter().zip(&cells.buffers).map(|(pending, more)| pending.joined(more)).collect(),
-                count: pending.count + cells.count,
-            },
-            None => cells,
-        };
-        let capacity = usize::try_from(schema.capacity).unwrap_or(usize::MAX).max(1);
-        let whole = cells.count - cells.count % capacity;
-        if whole > 0 {
-            self.write(&cells, 0..whole)?;
-        }
-        if whole < cells.count {
-            let pick = |buffer: &FieldBuffer| buffer.pick(whole..cells.count);
-            self.pending = Some(Cells { buffers: cells.buffers.iter().map(pick).collect(), count: cells.count - whole });
-        }
-        Ok(())
-    }
-
-    /// Makes the cells visible; gives the name of the new fragment, none when there were no cells.
-    ///
-    /// # Errors
-    /// As [`ArrayWriter::write_sparse`].
-    pub fn finish(mut self) -> Result<Option<String>, Error> {
-        if let Some(pending) = self.pending.take() {
-            self.write(&pending, 0..pending.count)?;
-        }
-        match self.fragment.take() {
-            Some(fragment) => sparse::commit(fragment, &self.writer.schema).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Leaves nothing of the cells behind, as dropping does.
-    pub fn abort(self) {}
-
-    fn write(&mut self, cells: &Cells, range: std::ops::Range<usize>) -> Result<(), Error> {
-        let fragment = match &mut self.fragment {
-            Some(fragment) => fragment,
-            None => self.fragment.insert(self.writer.fragment(self.options)?),
-        };
-        let places = range.map(|place| u32::try_from(place).map_err(|_| Error::invalid("a call takes at most 2^32 cells")));
-        let places = places.collect::<Result<Vec<_>, _>>()?;
-        self.writer.options.run(|| sparse::append(fragment, &self.writer.schema, cells, &places))
-    }
-
-    fn check_order(&self, cells: &Cells) -> Result<(), Error> {
-        let schema = &self.writer.schema;
-        let coordinates = cells.buffers.get(schema.attributes.len()..).unwrap_or_default();
-        super::check::check_in_domain(schema, coordinates)?;
-        let mut columns = coordinates.to_vec();
-        if let Some(last) = &self.last {
-            columns = last.iter().zip(&columns).map(|(last, column)| last.joined(column)).collect();
-        }
-        let count = columns.first().map_or(0, FieldBuffer::len);
-        let count = u32::try_from(count).map_err(|_| Error::invalid("a call takes at most 2^32 cells"))?;
-        let order = CellOrder::new(schema, Layout::GlobalOrder)?;
-        let tile = sparse::as_tile(columns, count);
-        if let Some(cell) = first_out_of_order(&tile, &order, self.duplicates == Duplicates::Allow) {
-            let text = |cell| sparse::coordinates_text(schema, &tile.coordinates, cell);
-            let (cell, before) = (text(cell), text(cell.saturating_sub(1)));
-            return Err(Error::invalid(format!("cells are not in global order: {cell} comes behind {before}")));
-        }
-        Ok(())
-    }
-}
-
-impl std::fmt::Debug for SparseStream<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SparseStream").field("array", &self.writer.root).finish_non_exhaustive()
     }
 }
