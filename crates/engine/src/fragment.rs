@@ -7,7 +7,7 @@ use bytes::Bytes;
 use talavera_codec::DecodeErrorKind;
 use talavera_fragment::{
     DataFile, DataPart, FieldId, FieldSection, Footer, FooterLocation, FragmentStatistics, ProcessedConditions, RTree,
-    TileOffsets, TileSizes, legacy,
+    TileMinMax, TileNullCounts, TileOffsets, TileSizes, TileSums, ValueSize, legacy,
 };
 use talavera_schema::{ArraySchema, NdRange};
 use talavera_storage::{ObjectPath, Storage};
@@ -48,6 +48,22 @@ pub(crate) struct FieldLists {
     pub(crate) var_offsets: TileOffsets,
     pub(crate) var_sizes: TileSizes,
     pub(crate) validity_offsets: TileOffsets,
+}
+
+/// The statistics of a field in each tile.
+#[derive(Debug)]
+pub(crate) struct FieldStatisticsLists {
+    pub(crate) mins: TileMinMax,
+    pub(crate) maxes: TileMinMax,
+    pub(crate) sums: TileSums,
+    /// None where the field is not nullable or the counts are not to be believed.
+    pub(crate) null_counts: Option<TileNullCounts>,
+}
+
+impl Default for FieldStatisticsLists {
+    fn default() -> Self {
+        Self { mins: TileMinMax::none(), maxes: TileMinMax::none(), sums: TileSums::default(), null_counts: None }
+    }
 }
 
 /// Finds a schema by its file name; without one, the schema of arrays that have just one.
@@ -246,6 +262,33 @@ impl Fragment {
             }
             _ => Ok(ProcessedConditions::default()),
         }
+    }
+
+    /// Minimum, maximum, sum and null count of a field in each tile, as far as the fragment stores them.
+    pub(crate) fn statistics_lists(
+        &self,
+        field: FieldId,
+        storage: &dyn Storage,
+        options: &EngineOptions,
+    ) -> Result<FieldStatisticsLists, Error> {
+        let Some(shape) = field.shape(&self.schema) else { return Ok(FieldStatisticsLists::default()) };
+        let size = ValueSize::of(shape);
+        let list = |section: FieldSection| -> Result<Option<Vec<u8>>, Error> {
+            self.footer.section(section, field).map(|offset| self.section(offset, storage, options)).transpose()
+        };
+        let wrap = Error::corrupt(&self.metadata.path);
+        let bounds = |payload: Option<Vec<u8>>| match payload {
+            Some(payload) => TileMinMax::decode(&payload, size).map_err(&wrap),
+            None => Ok(TileMinMax::none()),
+        };
+        let sums = list(FieldSection::Sums)?.map(|payload| TileSums::decode(&payload)).transpose().map_err(&wrap)?;
+        let null_counts = if shape.nullable { list(FieldSection::NullCounts)? } else { None };
+        Ok(FieldStatisticsLists {
+            mins: bounds(list(FieldSection::Mins)?)?,
+            maxes: bounds(list(FieldSection::Maxes)?)?,
+            sums: sums.unwrap_or_default(),
+            null_counts: null_counts.map(|payload| TileNullCounts::decode(&payload)).transpose().map_err(&wrap)?,
+        })
     }
 
     /// Minimum, maximum, sum and null count of each field over the fragment; none before the version that stores them.

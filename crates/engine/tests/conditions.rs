@@ -87,3 +87,47 @@ fn an_unknown_field_is_named() {
     let error = array.query().condition(field("nope").gt(1)).read().unwrap_err();
     assert!(error.to_string().contains("nope"), "{error}");
 }
+
+/// Conditions over statistics that are there for every tile, and some that are not, on values with runs, nulls and NaN.
+#[test]
+fn tiles_are_passed_over_only_where_no_cell_matches() {
+    let dimension = Dimension::new("d", Datatype::Int32, Range::Signed(0, 999), Some(TileExtent::Integer(100)));
+    let mut nullable = Attribute::new("n", Datatype::Int32);
+    nullable.nullable = true;
+    let builder = ArraySchema::builder(ArrayType::Sparse).dimension(dimension).capacity(7).attribute(nullable);
+    let builder = builder.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::var("s", Datatype::StringAscii));
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    create_array(&*storage, &ObjectPath::root(), &builder.build().unwrap(), &[], &CreateOptions::default()).unwrap();
+    let writer = ArrayWriter::open(Arc::clone(&storage), ObjectPath::root(), EngineOptions::default()).unwrap();
+    let cells: Vec<i32> = (0..400).collect();
+    let n: Vec<u8> = cells.iter().flat_map(|cell| (cell / 10).to_le_bytes()).collect();
+    let validity = cells.iter().map(|cell| u8::from(cell / 20 % 3 != 0)).collect();
+    let f: Vec<u8> =
+        cells.iter().flat_map(|cell| if cell % 50 == 3 { f64::NAN } else { f64::from(cell / 5) }.to_le_bytes()).collect();
+    let texts: Vec<String> = cells.iter().map(|cell| format!("{:03}", cell / 9)).collect();
+    let offsets = (0..=400).map(|cell| 3 * cell).collect();
+    let field_of = |datatype, cell_val_num, bytes: &[u8], offsets, validity| {
+        FieldBuffer::new(datatype, cell_val_num, CellBytes::copied(bytes), offsets, validity).unwrap()
+    };
+    let fields = vec![
+        ("d".to_owned(), integers(&cells)),
+        ("n".to_owned(), field_of(Datatype::Int32, CellValNum::ONE, &n, None, Some(validity))),
+        ("f".to_owned(), field_of(Datatype::Float64, CellValNum::ONE, &f, None, None)),
+        ("s".to_owned(), field_of(Datatype::StringAscii, CellValNum::Var, texts.concat().as_bytes(), Some(offsets), None)),
+    ];
+    writer.write_sparse(fields, at(1)).unwrap();
+    let valid = |cell: i32| cell / 20 % 3 != 0;
+    let check = |condition: QueryCondition, expected: &dyn Fn(i32) -> bool| {
+        let text = condition.to_string();
+        let expected: Vec<i32> = cells.iter().copied().filter(|&cell| expected(cell)).collect();
+        assert_eq!(values(&read(&storage, condition), "d"), expected, "{text}");
+    };
+    check(field("n").eq(17), &|cell| valid(cell) && cell / 10 == 17);
+    check(field("n").lt(3) | field("n").ge(38), &|cell| valid(cell) && !(3..38).contains(&(cell / 10)));
+    check(field("n").is_null(), &|cell| !valid(cell));
+    check(field("n").is_not_null() & field("d").gt(390), &|cell| valid(cell) && cell > 390);
+    check(field("f").gt(78.0), &|cell| cell % 50 != 3 && cell / 5 > 78);
+    check(field("f").ne(10.0) & field("d").lt(60), &|cell| cell < 60 && (cell % 50 == 3 || cell / 5 != 10));
+    check(field("s").is_in(["004", "040"]), &|cell| [4, 40].contains(&(cell / 9)));
+    check(field("d").ge(398) | field("s").eq("000"), &|cell| cell >= 398 || cell / 9 == 0);
+}

@@ -10,6 +10,7 @@
 mod deletes;
 mod gather;
 mod plan;
+mod prune;
 mod scan;
 mod select;
 pub(crate) mod sort;
@@ -39,7 +40,6 @@ pub(crate) struct SparseRead<'r> {
     job: &'r Job,
     fields: &'r [ReadField],
     layout: Layout,
-    condition: Option<&'r BoundCondition>,
     scans: Vec<FragmentScan<'r>>,
 }
 
@@ -52,8 +52,9 @@ impl<'r> SparseRead<'r> {
         condition: Option<&'r BoundCondition>,
     ) -> Result<Self, Error> {
         let deletes = FragmentDeletes::of_array(array)?;
-        let scans = array.fragments().iter().zip(deletes).map(|(fragment, deletes)| FragmentScan::new(array, fragment, deletes));
-        Ok(Self { array, job, fields, layout, condition, scans: scans.collect::<Result<_, _>>()? })
+        let scan = |(fragment, deletes)| FragmentScan::new(array, fragment, deletes, condition);
+        let scans = array.fragments().iter().zip(deletes).map(scan);
+        Ok(Self { array, job, fields, layout, scans: scans.collect::<Result<_, _>>()? })
     }
 
     /// The tiles that may hold cells of a selection.
@@ -62,19 +63,23 @@ impl<'r> SparseRead<'r> {
     }
 
     /// The fields of the cells of a selection, given its plan.
-    pub(crate) fn read(&self, selection: &Selection, plan: Plan) -> Result<Vec<FieldBuffer>, Error> {
+    pub(crate) fn read(&self, selection: &Selection, mut plan: Plan) -> Result<Vec<FieldBuffer>, Error> {
         let _reserved = self.job.reserve("the tiles of a read", self.memory_bytes(&plan)?)?;
         let array = self.array;
         let schema = array.schema();
         let duplicates = if schema.allows_dups { Duplicates::Keep } else { Duplicates::Newest };
         let consolidated: Vec<bool> = self.scans.iter().map(|scan| scan.fragment().footer().layout.has_timestamps()).collect();
         let one_per_coordinate = duplicates == Duplicates::Newest && plan.may_repeat_coordinates(&consolidated);
+        if !one_per_coordinate {
+            // Where cells hide each other, those of a tile without matches still hide older ones.
+            plan.tiles.retain(|tile| self.scans.get(tile.fragment).is_none_or(|scan| scan.may_match(tile)));
+        }
         let in_order = self.layout == Layout::Unordered;
         let needs_coordinates = one_per_coordinate || !in_order || self.asks_for_coordinates();
         let order = if one_per_coordinate || !in_order { Some(CellOrder::new(schema, self.layout)?) } else { None };
         let scan = |tile: &TilePlan| {
             let scan = self.scans.get(tile.fragment).ok_or_else(|| Error::invalid("a plan of another read"))?;
-            scan.scan(tile, selection, needs_coordinates, self.condition, self.job)
+            scan.scan(tile, selection, needs_coordinates, self.job)
         };
         let mut tiles = plan.tiles.par_iter().map(scan).collect::<Result<Vec<_>, Error>>()?;
         let picks = match order {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use talavera_condition::{Bitmap, BoundCondition, FieldView};
+use talavera_condition::{Bitmap, BoundCondition, FieldView, Tri};
 use talavera_fragment::FieldId;
 
 use super::deletes::FragmentDeletes;
 use super::plan::TilePlan;
+use super::prune::Pruner;
 use super::select::Selection;
 use super::tiles::{Kept, SparseTile, WriteTimes};
 use crate::budget::Job;
@@ -21,12 +22,24 @@ pub(crate) struct FragmentScan<'r> {
     /// Whether cells may lie outside the time window although the fragment is visible.
     filters_times: bool,
     deletes: FragmentDeletes,
+    condition: Option<(&'r BoundCondition, Pruner)>,
 }
 
 impl<'r> FragmentScan<'r> {
-    pub(crate) fn new(array: &'r OpenArray, fragment: &'r Fragment, deletes: FragmentDeletes) -> Result<Self, Error> {
+    pub(crate) fn new(
+        array: &'r OpenArray,
+        fragment: &'r Fragment,
+        deletes: FragmentDeletes,
+        condition: Option<&'r BoundCondition>,
+    ) -> Result<Self, Error> {
         let filters_times = fragment.footer().layout.has_timestamps() && !all_times_in_window(array, fragment)?;
-        Ok(Self { array, fragment, filters_times, deletes })
+        let prune = |condition| -> Result<_, Error> {
+            // A single tile is read as quickly as its statistics.
+            let worthwhile = fragment.footer().sparse_tile_count > 1;
+            let pruner = if worthwhile { Pruner::new(array, fragment, condition)? } else { Pruner::default() };
+            Ok((condition, pruner))
+        };
+        Ok(Self { array, fragment, filters_times, deletes, condition: condition.map(prune).transpose()? })
     }
 
     pub(crate) fn fragment(&self) -> &'r Fragment {
@@ -44,19 +57,13 @@ impl<'r> FragmentScan<'r> {
     }
 
     /// The kept cells of a tile, with their coordinates where those are needed.
-    pub(crate) fn scan(
-        &self,
-        plan: &TilePlan,
-        selection: &Selection,
-        coordinates: bool,
-        condition: Option<&BoundCondition>,
-        job: &Job,
-    ) -> Result<SparseTile, Error> {
+    pub(crate) fn scan(&self, plan: &TilePlan, selection: &Selection, coordinates: bool, job: &Job) -> Result<SparseTile, Error> {
         job.check_cancelled()?;
-        let deletes = self.deletes.deletes.iter().map(|delete| &*delete.keeps);
-        let by_coordinate = deletes
-            .chain(condition)
-            .any(|condition| condition.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
+        let verdict = self.verdict(plan);
+        let condition = self.condition.as_ref().map(|(condition, _)| *condition).filter(|_| verdict == Tri::Unknown);
+        let mut conditions = self.deletes.deletes.iter().map(|delete| &*delete.keeps).chain(condition);
+        let by_coordinate =
+            conditions.any(|condition| condition.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
         let coordinates = if coordinates || !plan.whole || by_coordinate {
             CoordinateReader::new(self.fragment, self.array.storage(), self.array.options())?.read(plan.tile, job)?
         } else {
@@ -69,12 +76,28 @@ impl<'r> FragmentScan<'r> {
             kept.retain(plan.cells, |cell| (window.start..=window.end).contains(&times.of(cell as usize)));
         }
         let mut columns = Columns { scan: self, plan, coordinates: &coordinates, times: &times, job, loaded: HashMap::new() };
-        let mut visible = self.not_deleted(&mut columns)?;
-        if let Some(condition) = condition {
-            visible.and(&columns.evaluate(condition)?);
-        }
+        let visible = match verdict {
+            Tri::NoneMatch => Bitmap::new(plan.cells as usize, false),
+            Tri::AllMatch | Tri::Unknown => {
+                let mut visible = self.not_deleted(&mut columns)?;
+                if let Some(condition) = condition {
+                    visible.and(&columns.evaluate(condition)?);
+                }
+                visible
+            }
+        };
         let visible = (!visible.all()).then_some(visible);
         Ok(SparseTile { fragment: plan.fragment, tile: plan.tile, cells: plan.cells, coordinates, kept, visible, times })
+    }
+
+    /// Whether the condition of the read holds in a tile, as far as its statistics tell; without one it holds.
+    fn verdict(&self, plan: &TilePlan) -> Tri {
+        self.condition.as_ref().map_or(Tri::AllMatch, |(condition, pruner)| pruner.verdict(condition, plan))
+    }
+
+    /// Whether a tile may hold cells for which the condition of the read holds.
+    pub(crate) fn may_match(&self, plan: &TilePlan) -> bool {
+        self.verdict(plan) != Tri::NoneMatch
     }
 
     /// When the cells of a tile were written.
