@@ -3,8 +3,9 @@
 
 use talavera_fragment::{FieldId, FieldShape};
 use talavera_schema::{ArraySchema, Coordinate, NdRange};
+use talavera_types::Datatype;
 
-use crate::order::{order_keys, range_keys};
+use crate::order::{OrderKey, order_keys, range_keys};
 use crate::{Error, FieldBuffer};
 
 /// The buffers of a write in the order of its fields, and how many cells they have.
@@ -72,13 +73,9 @@ pub(crate) fn check_in_domain(schema: &ArraySchema, coordinates: &[FieldBuffer])
     for (dimension, column) in schema.domain.dimensions.iter().zip(coordinates) {
         let Some(domain) = &dimension.domain else { continue };
         let Some((low, high)) = range_keys(domain) else { continue };
-        let keys = order_keys(dimension.datatype, column.bytes());
-        let nan = if dimension.datatype.is_float() { beyond_infinity(dimension.datatype) } else { u64::MAX };
-        let outside = |key: u64| {
-            let nan = dimension.datatype.is_float() && is_nan_key(key, nan, dimension.datatype);
-            !nan && !(low..=high).contains(&key)
-        };
-        if let Some(cell) = keys.iter().position(|&key| outside(key)) {
+        let (least, greatest) = number_keys(dimension.datatype);
+        let outside = |key: &u64| !(low..=high).contains(key) && (least..=greatest).contains(key);
+        if let Some(cell) = order_keys(dimension.datatype, column.bytes()).iter().position(outside) {
             let value = column.cell(cell).and_then(|bytes| Coordinate::from_le_bytes(dimension.datatype, bytes));
             let value = value.map_or_else(String::new, |value| value.to_string());
             return Err(Error::invalid(format!(
@@ -90,18 +87,13 @@ pub(crate) fn check_in_domain(schema: &ArraySchema, coordinates: &[FieldBuffer])
     Ok(())
 }
 
-/// The order key of positive infinity: NaN with a positive sign lies beyond it.
-fn beyond_infinity(datatype: talavera_types::Datatype) -> u64 {
-    use crate::order::OrderKey;
-    if datatype == talavera_types::Datatype::Float32 { f32::INFINITY.order_key() } else { f64::INFINITY.order_key() }
-}
-
-/// Whether this is the order key of a NaN.
-fn is_nan_key(key: u64, infinity: u64, datatype: talavera_types::Datatype) -> bool {
-    use crate::order::OrderKey;
-    let negative =
-        if datatype == talavera_types::Datatype::Float32 { f32::NEG_INFINITY.order_key() } else { f64::NEG_INFINITY.order_key() };
-    key > infinity || key < negative
+/// The least and greatest order key of a number; those of NaN lie beyond.
+fn number_keys(datatype: Datatype) -> (u64, u64) {
+    match datatype {
+        Datatype::Float32 => (f32::NEG_INFINITY.order_key(), f32::INFINITY.order_key()),
+        Datatype::Float64 => (f64::NEG_INFINITY.order_key(), f64::INFINITY.order_key()),
+        _ => (0, u64::MAX),
+    }
 }
 
 /// Whether cells in these bounds lie in the current domain, if the array has one.

@@ -74,8 +74,7 @@ impl FieldEncoder {
         let statistics = TileStatistics::of(self.shape, self.stored, cells, written);
         let failed = |source: PipelineError| Error::Encode { field: self.name.clone(), source };
         let (fixed, var) = match (&self.offsets, cells.offsets()) {
-            (Some(pipeline), Some(offsets)) if self.values.writes_strings() => {
-                let _ = pipeline;
+            (Some(_), Some(offsets)) if self.values.writes_strings() => {
                 (Pipeline::encode_empty_tile(), Some(self.values.encode_strings(cells.data(), offsets).map_err(failed)?))
             }
             (Some(pipeline), Some(offsets)) => {

@@ -91,7 +91,7 @@ pub(crate) fn compare_text(a: &[u8], b: &[u8]) -> Ordering {
 /// The sum of cells, which stops at the bounds of its type.
 fn sum(datatype: Datatype, cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> Option<Sum> {
     match datatype.class() {
-        DatatypeClass::Signed => Some(Sum::Signed(saturating(signed(datatype, cells, valid), i64::checked_add, bound_of_signed))),
+        DatatypeClass::Signed => Some(Sum::Signed(saturating(signed(cells, valid), i64::checked_add, bound_of_signed))),
         DatatypeClass::Text => {
             let values = cells.bytes().as_values::<i8>();
             Some(Sum::Signed(valid.filter_map(|cell| values.get(cell)).map(|&value| i64::from(value)).sum()))
@@ -110,8 +110,7 @@ fn sum(datatype: Datatype, cells: &FieldBuffer, valid: impl Iterator<Item = usiz
     }
 }
 
-fn signed(datatype: Datatype, cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> impl Iterator<Item = i64> {
-    let _ = datatype;
+fn signed(cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> impl Iterator<Item = i64> {
     let values = crate::order::integer_bits(cells);
     valid.filter_map(move |cell| values.get(cell).map(|value| value.cast_signed()))
 }
