@@ -3,15 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use talavera_condition::QueryCondition;
 use talavera_engine::{ArrayMetadata, OpenArray, TimeWindow};
 use talavera_schema::{ArraySchema, Enumeration, NdRange};
+use talavera_storage::Storage;
 
-use crate::{Error, FragmentInfo, OpenOptions, Read};
+use crate::{CreateOptions, Delete, Error, Evolve, FragmentInfo, MetadataEdit, OpenOptions, Read, Write, Writer};
 
 /// An array, opened at a moment in time.
 ///
-/// It is a snapshot: what is written later is not noticed, and reading fragments that somebody has vacuumed since fails.
-/// Clones share everything, and any number of threads may read at once.
+/// It is a snapshot: what is written later, through this value too, is not noticed before it is opened again, see
+/// [`Array::reopen`]; and reading fragments that somebody has vacuumed since fails. Clones share everything, and any
+/// number of threads may read and write at once.
 ///
 /// ```
 /// use talavera::Array;
@@ -25,11 +28,40 @@ use crate::{Error, FragmentInfo, OpenOptions, Read};
 #[derive(Debug, Clone)]
 pub struct Array {
     open: Arc<OpenArray>,
+    storage: Arc<dyn Storage>,
 }
 
 impl Array {
-    pub(crate) fn new(open: OpenArray) -> Self {
-        Self { open: Arc::new(open) }
+    pub(crate) fn new(open: OpenArray, storage: Arc<dyn Storage>) -> Self {
+        Self { open: Arc::new(open), storage }
+    }
+
+    /// Creates an array in a local folder by a schema, and opens it. [`Array::create_options`] creates it otherwise: with
+    /// a key, with enumerations, in another storage; [`ArrayBuilder`](crate::ArrayBuilder) makes the schema as well.
+    ///
+    /// ```
+    /// use talavera::{Array, ArraySchema, ArrayType, Attribute, Datatype, Dimension, Range, TileExtent};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("array");
+    /// let days = Dimension::new("day", Datatype::DateTimeDay, Range::Signed(0, 364), Some(TileExtent::Integer(30)));
+    /// let schema = ArraySchema::builder(ArrayType::Dense).dimension(days).attribute(Attribute::new("rain", Datatype::Float32));
+    /// let array = Array::create(&path, &schema.build()?)?;
+    /// array.write().range("day", 0..=2).column("rain", &[1.5_f32, 0.0, 7.25]).commit()?;
+    /// assert_eq!(array.reopen()?.read().range("day", 1..=2).values::<f32>("rain")?, [0.0, 7.25]);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`CreateOptions::create`].
+    pub fn create(path: impl AsRef<Path>, schema: &ArraySchema) -> Result<Self, Error> {
+        CreateOptions::new().create(path, schema)
+    }
+
+    /// How to create: key, time, enumerations, storage.
+    #[must_use]
+    pub fn create_options() -> CreateOptions {
+        CreateOptions::new()
     }
 
     /// Opens the array in a local folder as it is now. [`Array::options`] opens it otherwise: at another time, with a key.
@@ -49,6 +81,52 @@ impl Array {
     /// A question to the array: which cells, which fields, in which order.
     pub fn read(&self) -> Read<'_> {
         Read::new(&self.open)
+    }
+
+    /// The array as it is now, with the key, the threads and the limits that this one was opened with.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn reopen(&self) -> Result<Self, Error> {
+        OpenOptions::of(self.open.options()).open_in(Arc::clone(&self.storage), self.open.root().clone())
+    }
+
+    /// A write of cells, as one new fragment. It goes by the newest schema of the array, whenever this was opened.
+    pub fn write(&self) -> Write {
+        Write::new(self.writer())
+    }
+
+    /// A writer, for several writes by one schema and for cells that come in global order over many calls.
+    ///
+    /// # Errors
+    /// When the newest schema cannot be read.
+    pub fn writer(&self) -> Result<Writer, Error> {
+        OpenOptions::of(self.open.options()).open_writer_in(Arc::clone(&self.storage), self.open.root().clone())
+    }
+
+    /// A deletion of the cells for which a condition holds; sparse arrays only.
+    pub fn delete(&self, condition: QueryCondition) -> Delete<'_> {
+        Delete::new(&self.open, condition)
+    }
+
+    /// A change of the array's metadata.
+    pub fn edit_metadata(&self) -> MetadataEdit<'_> {
+        MetadataEdit::of_array(&self.open)
+    }
+
+    /// A change of the newest schema: attributes and enumerations come and go, the current domain grows.
+    pub fn evolve(&self) -> Evolve<'_> {
+        Evolve::new(self)
+    }
+
+    /// Stores the newest schema once more, in the format version of new arrays, so that what is written from now on has
+    /// that version. Returns the name of the new schema; none when the array was of that version already.
+    ///
+    /// # Errors
+    /// When schemas cannot be read or written.
+    pub fn upgrade(&self) -> Result<Option<String>, Error> {
+        let options = talavera_engine::EvolveOptions { engine: self.open.options().clone(), timestamp: None };
+        Ok(talavera_engine::upgrade_array(&*self.storage, self.open.root(), &options)?)
     }
 
     /// The schema that readers go by: the newest at the time of opening.

@@ -88,8 +88,7 @@ impl Cells {
     /// cell is not text; see [`Cells::bytes`].
     pub fn strings(&self, name: &str) -> Result<impl ExactSizeIterator<Item = Option<&str>>, Error> {
         let datatype = self.known(name)?.datatype();
-        let text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char | Datatype::GeomWkt);
-        if !text {
+        if !is_text(datatype) {
             return Err(Error::ValueType { field: name.to_owned(), datatype, wanted: "text" });
         }
         let mut cells = Vec::with_capacity(self.len());
@@ -125,6 +124,11 @@ impl Cells {
     fn known(&self, name: &str) -> Result<&FieldBuffer, Error> {
         self.field(name).ok_or_else(|| Error::UnknownField { field: name.to_owned() })
     }
+}
+
+/// Whether cells are text of one byte a character, or UTF-8.
+pub(crate) fn is_text(datatype: Datatype) -> bool {
+    matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char | Datatype::GeomWkt)
 }
 
 /// Refuses cells with another number of values than one.

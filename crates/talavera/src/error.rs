@@ -3,7 +3,7 @@
 use talavera_storage::StorageError;
 use talavera_types::Datatype;
 
-/// Why an array or group could not be opened or read.
+/// Why an array or group could not be opened, read, made or changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,6 +17,8 @@ pub enum Error {
     },
     /// Storage failed, a file is damaged or encrypted, a budget is too small, a job was cancelled, or a question does not
     /// fit the array.
+    ///
+    /// Of writes: a schema or condition breaks a rule, something exists already, cells or ranges do not fit the array.
     #[error(transparent)]
     Engine(#[from] talavera_engine::Error),
     /// The bytes given as an encryption key are not 32.
@@ -81,7 +83,43 @@ pub enum Error {
         /// The Rust type asked for, or "text".
         wanted: &'static str,
     },
-    /// Cells asked for in a form that cannot hold them.
+    /// Values given for a field that does not take their type.
+    #[error("field '{field}' takes {datatype}, not {found}")]
+    GivenType {
+        /// The name of the field.
+        field: String,
+        /// The datatype of its values.
+        datatype: Datatype,
+        /// What was given: a Rust type, or "text".
+        found: &'static str,
+    },
+    /// A cell given that has not as many bytes as the cells of its field.
+    #[error("field '{field}', cell {cell}: {found} bytes given, cells have {expected}")]
+    CellSize {
+        /// The name of the field.
+        field: String,
+        /// The index of the cell among those given.
+        cell: usize,
+        /// Bytes given.
+        found: usize,
+        /// Bytes of a cell; of a value where cells are of variable length.
+        expected: usize,
+    },
+    /// A null given for a field that has none.
+    #[error("field '{field}', cell {cell}: a null, and the field is not nullable")]
+    Null {
+        /// The name of the field.
+        field: String,
+        /// The index of the cell among those given.
+        cell: usize,
+    },
+    /// Ranges that no write can have: along a dimension twice, or of a sparse array, whose cells bring their coordinates.
+    #[error("a write takes {reason}")]
+    WriteRanges {
+        /// What it takes instead, in words that follow "a write takes".
+        reason: &'static str,
+    },
+    /// Cells asked for, or given, in a form that cannot hold them.
     #[error("field '{field}' {reason}")]
     CellShape {
         /// The name of the field.
@@ -111,11 +149,23 @@ impl From<StorageError> for Error {
     }
 }
 
+impl From<talavera_schema::SchemaError> for Error {
+    fn from(error: talavera_schema::SchemaError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
 impl Error {
     /// Whether an array or group was looked for where there is none.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. } | Self::Engine(talavera_engine::Error::NotFound { .. }))
+    }
+
+    /// Whether there is something already where an array or group was to be made.
+    #[must_use]
+    pub fn is_already_there(&self) -> bool {
+        matches!(self, Self::Engine(talavera_engine::Error::AlreadyExists { .. }))
     }
 
     /// Whether the caller cancelled the job.

@@ -54,7 +54,7 @@ impl Read<'_> {
             return Err(Error::NotRectangular { reason: "in global order" });
         }
         let length = |(dimension, ranges): (usize, &Vec<talavera_schema::Range>)| {
-            let whole = if ranges.is_empty() { self.whole(dimension) } else { None };
+            let whole = if ranges.is_empty() { crate::range::whole(self.array.schema(), dimension) } else { None };
             let cells = ranges.iter().chain(whole).try_fold(0_u64, |sum, range| sum.checked_add(range.cell_count()?));
             cells.and_then(|cells| usize::try_from(cells).ok())
         };

@@ -5,10 +5,10 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use talavera_engine::{EncryptionKey, EngineOptions, OpenArray, OpenGroup, ThreadPool, TimeWindow};
+use talavera_engine::{ArrayWriter, EncryptionKey, EngineOptions, OpenArray, OpenGroup, ThreadPool, TimeWindow};
 use talavera_storage::{LocalStorage, ObjectPath, Storage, StorageError};
 
-use crate::{Array, Error, Group};
+use crate::{Array, Error, Group, Writer};
 
 /// How arrays and groups are opened.
 ///
@@ -22,7 +22,7 @@ use crate::{Array, Error, Group};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    engine: EngineOptions,
+    pub(crate) engine: EngineOptions,
     start: u64,
     end: Option<u64>,
 }
@@ -32,6 +32,11 @@ impl OpenOptions {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Those of what is open already, as of now.
+    pub(crate) fn of(engine: &EngineOptions) -> Self {
+        Self { engine: engine.clone(), start: 0, end: None }
     }
 
     /// Sees only what was written from the first to the last of these times, both included, in milliseconds since 1970.
@@ -113,7 +118,26 @@ impl OpenOptions {
     /// As [`OpenOptions::open`].
     pub fn open_in(&self, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Array, Error> {
         let found = OpenArray::open(Arc::clone(&storage), root, self.window(), self.engine.clone());
-        Ok(Array::new(found.map_err(|error| named(error, &*storage))?))
+        Ok(Array::new(found.map_err(|error| named(error, &*storage))?, storage))
+    }
+
+    /// Opens the array in a local folder for writing, by its newest schema. The times of these options do not matter:
+    /// each write has its own.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_writer(&self, path: impl AsRef<Path>) -> Result<Writer, Error> {
+        let (storage, root) = locate(path.as_ref())?;
+        self.open_writer_in(storage, root)
+    }
+
+    /// Opens the array at `root` in any storage for writing, as [`OpenOptions::open_writer`].
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_writer_in(&self, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Writer, Error> {
+        let found = ArrayWriter::open(Arc::clone(&storage), root, self.engine.clone());
+        Ok(Writer::new(found.map_err(|error| named(error, &*storage))?))
     }
 
     /// Opens the group in a local folder, given as a path or as a `file://` URI.
@@ -131,11 +155,11 @@ impl OpenOptions {
     /// As [`OpenOptions::open`].
     pub fn open_group_in(&self, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Group, Error> {
         let window = self.window();
-        let found = OpenGroup::open(Arc::clone(&storage), root, window, &self.engine);
+        let found = OpenGroup::open(Arc::clone(&storage), root.clone(), window, &self.engine);
         let group = found.map_err(|error| named(error, &*storage))?;
         // Members are opened as of the same moment as their group.
         let options = Self { engine: self.engine.clone(), start: window.start, end: Some(window.end) };
-        Ok(Group::new(group, options))
+        Ok(Group::new(group, root, options))
     }
 
     fn window(&self) -> TimeWindow {
@@ -163,8 +187,21 @@ pub(crate) fn locate(path: &Path) -> Result<(Arc<dyn Storage>, ObjectPath), Erro
     Ok((Arc::new(storage), root))
 }
 
+/// As [`locate`], for a folder that is yet to be made in one that may be there.
+pub(crate) fn locate_new(path: &Path) -> Result<(Arc<dyn Storage>, ObjectPath), Error> {
+    let climbs = path.components().any(|component| component == Component::ParentDir);
+    match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
+        (Some(parent), Some(name)) if climbs => {
+            let (storage, parent) = locate(parent)?;
+            let root = parent.join(name)?;
+            Ok((storage, root))
+        }
+        _ => locate(path),
+    }
+}
+
 /// Spells the path of what was not found so that the caller knows it again.
-fn named(error: talavera_engine::Error, storage: &dyn Storage) -> Error {
+pub(crate) fn named(error: talavera_engine::Error, storage: &dyn Storage) -> Error {
     match error {
         talavera_engine::Error::NotFound { path, wanted } => Error::NotFound { path: storage.uri(&path), wanted },
         error => error.into(),
@@ -172,7 +209,7 @@ fn named(error: talavera_engine::Error, storage: &dyn Storage) -> Error {
 }
 
 /// Milliseconds since 1970.
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -4,7 +4,9 @@ mod along;
 
 use std::ops::{self, Bound};
 
-use talavera_schema::Range;
+use talavera_schema::{ArraySchema, Range};
+
+use crate::Error;
 
 /// What can be asked for along a dimension: a Rust range, a single value, or a [`Range`] with its datatype.
 ///
@@ -54,6 +56,26 @@ pub enum DimensionKey<'n> {
     Name(&'n str),
     /// The dimension at this index, from 0; for arrays whose dimensions have no names.
     Index(usize),
+}
+
+/// Which dimension is meant, and what the range is along it.
+pub(crate) fn along_dimension(
+    schema: &ArraySchema,
+    key: DimensionKey<'_>,
+    range: impl IntoRange,
+) -> Result<(usize, Range), Error> {
+    let found = match key {
+        DimensionKey::Name(name) => schema.dimension(name),
+        DimensionKey::Index(index) => schema.domain.dimensions.get(index).map(|dimension| (index, dimension)),
+    };
+    let (index, dimension) = found.ok_or_else(|| Error::UnknownDimension { dimension: key.to_string() })?;
+    Ok((index, range.into_range().along(dimension, whole(schema, index))?))
+}
+
+/// All values along a dimension: the current domain, or else the domain.
+pub(crate) fn whole(schema: &ArraySchema, dimension: usize) -> Option<&Range> {
+    let current = schema.current_domain.as_ref().and_then(|current| current.0.get(dimension));
+    current.or_else(|| schema.domain.dimensions.get(dimension)?.domain.as_ref())
 }
 
 macro_rules! range_end {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use talavera_engine::{CancelToken, OpenArray, Progress, ReadQuery, TIMESTAMPS_FIELD};
-use talavera_schema::{Field, NdRange, Range};
+use talavera_schema::{ArraySchema, Field, NdRange, Range};
 use talavera_types::{CellValNum, Datatype, Layout};
 
 use crate::cells::single;
+use crate::range;
 use crate::{Cells, DimensionKey, Error, IntoRange, Value};
 
 /// A read of an array: built up, then run.
@@ -73,7 +74,7 @@ impl<'a> Read<'a> {
     /// The read fails when the range is empty, has values that the dimension cannot have, or reaches out of the domain of
     /// a dense array or the current domain of any.
     pub fn range<'n>(mut self, dimension: impl Into<DimensionKey<'n>>, range: impl IntoRange) -> Self {
-        let found = self.array_range(dimension.into(), range);
+        let found = range::along_dimension(self.array.schema(), dimension.into(), range);
         self.query = self.query.and_then(|query| {
             let (index, range) = found?;
             let query = query.range(index, range.clone())?;
@@ -200,37 +201,21 @@ impl<'a> Read<'a> {
     }
 
     fn shape(&self, field: &str) -> Result<(Datatype, CellValNum, bool), Error> {
-        let schema = self.array.schema();
-        let found = match schema.field(field) {
-            Some(Field::Attribute(index)) => schema.attributes.get(index).map(|a| (a.datatype, a.cell_val_num, a.nullable)),
-            Some(Field::Dimension(index)) => {
-                schema.domain.dimensions.get(index).map(|dimension| (dimension.datatype, dimension.cell_val_num(), false))
-            }
-            None if field == TIMESTAMPS_FIELD => Some((Datatype::UInt64, CellValNum::ONE, false)),
-            None => None,
-        };
+        let times = (field == TIMESTAMPS_FIELD).then_some((Datatype::UInt64, CellValNum::ONE, false));
+        let found = field_shape(self.array.schema(), field).or(times);
         found.ok_or_else(|| Error::UnknownField { field: field.to_owned() })
-    }
-
-    fn array_range(&self, key: DimensionKey<'_>, range: impl IntoRange) -> Result<(usize, Range), Error> {
-        let schema = self.array.schema();
-        let found = match key {
-            DimensionKey::Name(name) => schema.dimension(name),
-            DimensionKey::Index(index) => schema.domain.dimensions.get(index).map(|dimension| (index, dimension)),
-        };
-        let (index, dimension) = found.ok_or_else(|| Error::UnknownDimension { dimension: key.to_string() })?;
-        Ok((index, range.into_range().along(dimension, self.whole(index))?))
-    }
-
-    /// All values along a dimension: the current domain, or else the domain.
-    pub(crate) fn whole(&self, dimension: usize) -> Option<&'a Range> {
-        let schema = self.array.schema();
-        let current = schema.current_domain.as_ref().and_then(|current| current.0.get(dimension));
-        current.or_else(|| schema.domain.dimensions.get(dimension)?.domain.as_ref())
     }
 
     fn with(mut self, change: impl FnOnce(ReadQuery<'a>) -> ReadQuery<'a>) -> Self {
         self.query = self.query.map(change);
         self
+    }
+}
+
+/// Datatype, values per cell and nullability of an attribute or dimension.
+pub(crate) fn field_shape(schema: &ArraySchema, field: &str) -> Option<(Datatype, CellValNum, bool)> {
+    match schema.field(field)? {
+        Field::Attribute(index) => schema.attributes.get(index).map(|a| (a.datatype, a.cell_val_num, a.nullable)),
+        Field::Dimension(index) => schema.domain.dimensions.get(index).map(|d| (d.datatype, d.cell_val_num(), false)),
     }
 }
