@@ -34,4 +34,4 @@ pub use nd_range::NdRange;
 pub use range::Range;
 
 // What schemas hold, so that the facade need not depend on the crate below.
-pub use talavera_filter::{FilterList, FilterSpec};
+pub use talavera_filter::{FilterList, FilterSpec, WebpFormat};
