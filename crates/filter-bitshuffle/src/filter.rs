@@ -9,10 +9,8 @@
 //!
 //! Source: the format's tile page and 11-filters, "BITSHUFFLE".
 
-use std::borrow::Cow;
-
-use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts};
+use talavera_filter::part_table::{self, PartTransform};
+use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
 use talavera_types::FilterType;
 
 use crate::{shuffle, unshuffle};
@@ -21,72 +19,38 @@ use crate::{shuffle, unshuffle};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bitshuffle;
 
-const FILTER: FilterType = FilterType::Bitshuffle;
-
 impl Filter for Bitshuffle {
     fn filter_type(&self) -> FilterType {
-        FILTER
+        Self::FILTER
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        let element_bytes = cx.datatype.size();
-        let parts = || chunk.data.iter().flat_map(cut_at_eights);
-        let mut table = Writer::with_capacity(4 + 8 * chunk.data.count());
-        table.len_u32(parts().count());
-        let mut data = vec![0; chunk.data.total_bytes()];
-        let mut rest = data.as_mut_slice();
-        for part in parts() {
-            table.u32(part_length(part)?);
-            let (out, behind) = rest.split_at_mut(part.len());
-            shuffle(element_bytes, part, out);
-            rest = behind;
-        }
-        Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
+        part_table::encode(self, chunk, cx)
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        let corrupt = FilterError::corrupt(FILTER);
-        let mut data = vec![0; cx.limits.charge("chunk data", chunk.data.len() as u64).map_err(corrupt)?];
-        let mut r = Reader::new(&chunk.metadata);
-        decode_parts(&mut r, &chunk.data, &mut data, cx.datatype.size()).map_err(corrupt)?;
-        let own_metadata = chunk.metadata.len() - r.remaining();
-        Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+        part_table::decode(self, chunk, cx)
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        let mut r = Reader::new(&chunk.metadata);
-        decode_parts(&mut r, &chunk.data, cells, cx.datatype.size())
-            .and_then(|()| r.finish("chunk metadata"))
-            .map_err(FilterError::corrupt(FILTER))
+        part_table::decode_into(self, &chunk, cx, cells)
     }
 }
 
-/// Reads the table from the metadata and unshuffles every part; exactly fills `out`.
-fn decode_parts(r: &mut Reader<'_>, data: &[u8], out: &mut [u8], element_bytes: usize) -> Result<(), DecodeError> {
-    if data.len() != out.len() {
-        let kind = DecodeErrorKind::Mismatch { found: data.len() as u64, expected: out.len() as u64 };
-        return Err(kind.at("chunk data length", 0));
-    }
-    let parts = u64::from(r.u32("part count")?);
-    let mut lengths = r.split(parts * 4, "part lengths")?;
-    let (mut data, mut rest) = (Reader::new(data), out);
-    while !lengths.is_empty() {
-        let part = data.bytes(lengths.u32("part length")?.into(), "part")?;
-        // The two are equally long, so what the reader had, `rest` has.
-        let (out, behind) = rest.split_at_mut(part.len());
-        unshuffle(element_bytes, part, out);
-        rest = behind;
-    }
-    data.finish("parts")
-}
+impl PartTransform for Bitshuffle {
+    const FILTER: FilterType = FilterType::Bitshuffle;
 
-/// A part as it is if its length is a multiple of eight; otherwise what is, which may be nothing, and the rest.
-fn cut_at_eights(part: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let (eights, rest) = part.split_at(part.len() - part.len() % 8);
-    std::iter::once(eights).chain(Some(rest).filter(|rest| !rest.is_empty()))
-}
+    /// A part as it is if its length is a multiple of eight; otherwise what is, which may be nothing, and the rest.
+    fn cut<'p>(&self, part: &'p [u8]) -> impl Iterator<Item = &'p [u8]> {
+        let (eights, rest) = part.split_at(part.len() - part.len() % 8);
+        std::iter::once(eights).chain(Some(rest).filter(|rest| !rest.is_empty()))
+    }
 
-fn part_length(part: &[u8]) -> Result<u32, FilterError> {
-    u32::try_from(part.len())
-        .map_err(|_| FilterError::invalid_input(FILTER, format!("a part of {} bytes; 4 GiB is the limit", part.len())))
+    fn apply(&self, part: &[u8], cx: &FilterContext<'_>, stored: &mut [u8]) {
+        shuffle(cx.datatype.size(), part, stored);
+    }
+
+    fn undo(&self, stored: &[u8], cx: &FilterContext<'_>, part: &mut [u8]) {
+        unshuffle(cx.datatype.size(), stored, part);
+    }
 }

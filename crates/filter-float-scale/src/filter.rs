@@ -7,10 +7,8 @@
 //!
 //! Source: the format's float-scale page and 11-filters, "SCALE_FLOAT".
 
-use std::borrow::Cow;
-
-use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts};
+use talavera_filter::part_table::{self, Fields, PartTransform};
+use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
 use talavera_types::FilterType;
 
 use crate::{Float, Integer, scale, unscale};
@@ -47,37 +45,15 @@ impl Filter for FloatScale {
             let reason = format!("a scale of {} and an offset of {}; they must be normal and finite", self.scale, self.offset);
             return Err(FilterError::invalid_input(FILTER, reason));
         }
-        let mut table = Writer::with_capacity(4 + 4 * chunk.data.count());
-        table.len_u32(chunk.data.count());
-        let mut data = vec![0; chunk.data.total_bytes() / kernel.float_bytes * kernel.integer_bytes];
-        let mut rest = data.as_mut_slice();
-        for part in chunk.data.iter() {
-            let stored_bytes = kernel.stored_bytes(part)?;
-            table.len_u32(stored_bytes);
-            let (out, behind) = rest.split_at_mut(stored_bytes);
-            (kernel.scale)(part, self.scale, self.offset, out);
-            rest = behind;
-        }
-        Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
+        part_table::encode(&kernel, chunk, cx)
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        let kernel = self.kernel(cx)?;
-        let corrupt = FilterError::corrupt(FILTER);
-        let bytes = kernel.float_bytes_of(&chunk.data);
-        let mut data = vec![0; cx.limits.charge("chunk data", bytes).map_err(corrupt)?];
-        let mut r = Reader::new(&chunk.metadata);
-        self.decode_parts(&kernel, &mut r, &chunk.data, &mut data).map_err(corrupt)?;
-        let own_metadata = chunk.metadata.len() - r.remaining();
-        Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+        part_table::decode(&self.kernel(cx)?, chunk, cx)
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        let kernel = self.kernel(cx)?;
-        let mut r = Reader::new(&chunk.metadata);
-        self.decode_parts(&kernel, &mut r, &chunk.data, cells)
-            .and_then(|()| r.finish("chunk metadata"))
-            .map_err(FilterError::corrupt(FILTER))
+        part_table::decode_into(&self.kernel(cx)?, &chunk, cx, cells)
     }
 }
 
@@ -85,46 +61,23 @@ impl FloatScale {
     /// The loops for the datatype that the filter sees and the width it stores.
     fn kernel(&self, cx: &FilterContext<'_>) -> Result<Kernel, FilterError> {
         match (cx.datatype.size(), self.byte_width) {
-            (4, 1) => Ok(Kernel::of::<f32, i8>()),
-            (4, 2) => Ok(Kernel::of::<f32, i16>()),
-            (4, 4) => Ok(Kernel::of::<f32, i32>()),
-            (4, 8) => Ok(Kernel::of::<f32, i64>()),
-            (8, 1) => Ok(Kernel::of::<f64, i8>()),
-            (8, 2) => Ok(Kernel::of::<f64, i16>()),
-            (8, 4) => Ok(Kernel::of::<f64, i32>()),
-            (8, 8) => Ok(Kernel::of::<f64, i64>()),
+            (4, 1) => Ok(Kernel::of::<f32, i8>(*self)),
+            (4, 2) => Ok(Kernel::of::<f32, i16>(*self)),
+            (4, 4) => Ok(Kernel::of::<f32, i32>(*self)),
+            (4, 8) => Ok(Kernel::of::<f32, i64>(*self)),
+            (8, 1) => Ok(Kernel::of::<f64, i8>(*self)),
+            (8, 2) => Ok(Kernel::of::<f64, i16>(*self)),
+            (8, 4) => Ok(Kernel::of::<f64, i32>(*self)),
+            (8, 8) => Ok(Kernel::of::<f64, i64>(*self)),
             (4 | 8, width) => Err(FilterError::unsupported(FILTER, format!("a byte width of {width}; 1, 2, 4 and 8 are"))),
             _ => Err(FilterError::unsupported(FILTER, format!("it does not take {}", cx.datatype))),
         }
     }
-
-    /// Reads the table from the metadata and brings every part back; exactly fills `out`.
-    fn decode_parts(&self, kernel: &Kernel, r: &mut Reader<'_>, data: &[u8], out: &mut [u8]) -> Result<(), DecodeError> {
-        let bytes = kernel.float_bytes_of(data);
-        if bytes != out.len() as u64 {
-            return Err(DecodeErrorKind::Mismatch { found: bytes, expected: out.len() as u64 }.at("chunk data length", 0));
-        }
-        let parts = u64::from(r.u32("part count")?);
-        let mut lengths = r.split(parts * 4, "stored part lengths")?;
-        let (mut data, mut rest) = (Reader::new(data), out);
-        while !lengths.is_empty() {
-            let before = lengths.clone();
-            let stored_bytes = lengths.u32("stored part length")?;
-            let part = data.bytes(stored_bytes.into(), "stored part")?;
-            if !part.len().is_multiple_of(kernel.integer_bytes) {
-                return Err(before.invalid("stored part length", stored_bytes.into(), "a whole number of integers"));
-            }
-            // All parts together give as many floats as `out` holds.
-            let (out, behind) = rest.split_at_mut(part.len() / kernel.integer_bytes * kernel.float_bytes);
-            (kernel.unscale)(part, self.scale, self.offset, out);
-            rest = behind;
-        }
-        data.finish("stored parts")
-    }
 }
 
-/// The loops for one float and one integer.
+/// The options and the loops for one float and one integer.
 struct Kernel {
+    options: FloatScale,
     float_bytes: usize,
     integer_bytes: usize,
     scale: Loop,
@@ -135,25 +88,41 @@ struct Kernel {
 type Loop = fn(&[u8], f64, f64, &mut [u8]);
 
 impl Kernel {
-    fn of<F: Float, I: Integer>() -> Self {
-        Self { float_bytes: F::BYTES, integer_bytes: I::BYTES, scale: scale::<F, I>, unscale: unscale::<F, I> }
+    fn of<F: Float, I: Integer>(options: FloatScale) -> Self {
+        let (float_bytes, integer_bytes) = (F::BYTES, I::BYTES);
+        Self { options, float_bytes, integer_bytes, scale: scale::<F, I>, unscale: unscale::<F, I> }
     }
+}
 
-    /// Bytes that a part of whole floats is stored in.
-    fn stored_bytes(&self, part: &[u8]) -> Result<usize, FilterError> {
+impl PartTransform for Kernel {
+    const FILTER: FilterType = FILTER;
+    const FIELDS: Fields =
+        Fields { lengths: "stored part lengths", length: "stored part length", part: "stored part", parts: "stored parts" };
+
+    fn stored_bytes(&self, part: &[u8], _cx: &FilterContext<'_>) -> Result<u32, FilterError> {
         if !part.len().is_multiple_of(self.float_bytes) {
             let reason = format!("a part of {} bytes, which is no multiple of the {} of a float", part.len(), self.float_bytes);
             return Err(FilterError::invalid_input(FILTER, reason));
         }
         let stored_bytes = part.len() / self.float_bytes * self.integer_bytes;
-        match u32::try_from(stored_bytes) {
-            Ok(_) => Ok(stored_bytes),
-            Err(_) => Err(FilterError::invalid_input(FILTER, format!("{stored_bytes} bytes to store; 4 GiB is the limit"))),
-        }
+        u32::try_from(stored_bytes)
+            .map_err(|_| FilterError::invalid_input(FILTER, format!("{stored_bytes} bytes to store; 4 GiB is the limit")))
     }
 
     /// Bytes of the floats that whole integers stand for.
-    fn float_bytes_of(&self, data: &[u8]) -> u64 {
-        (data.len() / self.integer_bytes) as u64 * self.float_bytes as u64
+    fn restored_bytes(&self, stored_bytes: u64, _cx: &FilterContext<'_>) -> u64 {
+        stored_bytes / self.integer_bytes as u64 * self.float_bytes as u64
+    }
+
+    fn check_stored_bytes(&self, stored_bytes: usize, _cx: &FilterContext<'_>) -> Result<(), &'static str> {
+        if stored_bytes.is_multiple_of(self.integer_bytes) { Ok(()) } else { Err("a whole number of integers") }
+    }
+
+    fn apply(&self, part: &[u8], _cx: &FilterContext<'_>, stored: &mut [u8]) {
+        (self.scale)(part, self.options.scale, self.options.offset, stored);
+    }
+
+    fn undo(&self, stored: &[u8], _cx: &FilterContext<'_>, part: &mut [u8]) {
+        (self.unscale)(stored, self.options.scale, self.options.offset, part);
     }
 }

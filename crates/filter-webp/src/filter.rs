@@ -9,7 +9,8 @@
 
 use std::borrow::Cow;
 
-use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
+use talavera_codec::{DecodeErrorKind, Reader};
+use talavera_filter::part_table::{self, Fields};
 use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, WebpFormat};
 use talavera_types::FilterType;
 
@@ -32,6 +33,8 @@ pub struct Webp {
 }
 
 const FILTER: FilterType = FilterType::Webp;
+const FIELDS: Fields =
+    Fields { lengths: "webp image lengths", length: "webp image length", part: "webp image", parts: "webp images" };
 
 impl Filter for Webp {
     fn filter_type(&self) -> FilterType {
@@ -39,22 +42,16 @@ impl Filter for Webp {
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, _: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        let mut table = Writer::with_capacity(4 + 4 * chunk.data.count());
-        table.len_u32(chunk.data.count());
-        let mut data = Vec::new();
-        for part in chunk.data.iter() {
-            let image = self.encode_part(part)?;
-            table.len_u32(image.len());
-            data.extend_from_slice(&image);
-        }
-        Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
+        let images = chunk.data.iter().map(|part| self.encode_part(part)).collect::<Result<Vec<_>, _>>()?;
+        let table = part_table::encode_table(images.iter().map(Vec::len));
+        Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table), data: Parts::one(images.concat()) })
     }
 
     /// As the contract says; but whole images come back, and a chunk may have only had the front of one.
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
         let mut pixels = Vec::new();
         let mut r = Reader::new(&chunk.metadata);
-        Self::decode_images(&mut r, &chunk.data, |image| {
+        part_table::decode_parts(&mut r, &chunk.data, &FIELDS, |image, _| {
             let image = Image::open(image, self.format, cx.limits)?;
             let start = pixels.len();
             pixels.resize(start + cx.limits.charge("webp pixels", image.bytes())?, 0);
@@ -71,7 +68,7 @@ impl Filter for Webp {
         let expected = cells.len() as u64;
         let mut rest = cells;
         let mut r = Reader::new(&chunk.metadata);
-        Self::decode_images(&mut r, &chunk.data, |image| {
+        part_table::decode_parts(&mut r, &chunk.data, &FIELDS, |image, _| {
             let image = Image::open(image, self.format, cx.limits)?;
             let len = usize::try_from(image.bytes()).unwrap_or(usize::MAX).min(rest.len());
             let (out, behind) = std::mem::take(&mut rest).split_at_mut(len);
@@ -107,20 +104,5 @@ impl Webp {
         let width = u32::try_from(row_bytes / pixel_bytes).unwrap_or(u32::MAX);
         encode(part, width, self.y_extent.into(), self.format)
             .map_err(|error| FilterError::invalid_input(FILTER, error.to_string()))
-    }
-
-    /// Reads the table from the metadata and hands on every image.
-    fn decode_images(
-        r: &mut Reader<'_>,
-        data: &[u8],
-        mut decode: impl FnMut(&[u8]) -> Result<(), DecodeError>,
-    ) -> Result<(), DecodeError> {
-        let parts = u64::from(r.u32("part count")?);
-        let mut lengths = r.split(parts * 4, "webp image lengths")?;
-        let mut data = Reader::new(data);
-        while !lengths.is_empty() {
-            decode(data.bytes(lengths.u32("webp image length")?.into(), "webp image")?)?;
-        }
-        data.finish("webp images")
     }
 }

@@ -7,10 +7,8 @@
 //!
 //! Source: the format's tile page and 11-filters, "XOR".
 
-use std::borrow::Cow;
-
-use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts};
+use talavera_filter::part_table::{self, PartTransform};
+use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
 use talavera_types::FilterType;
 
 use crate::{unxor, xor};
@@ -20,75 +18,47 @@ use crate::{unxor, xor};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Xor;
 
-const FILTER: FilterType = FilterType::Xor;
-
 impl Filter for Xor {
     fn filter_type(&self) -> FilterType {
-        FILTER
+        Self::FILTER
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        let element_bytes = cx.datatype.size();
-        let mut table = Writer::with_capacity(4 + 4 * chunk.data.count());
-        table.len_u32(chunk.data.count());
-        let mut data = vec![0; chunk.data.total_bytes()];
-        let mut rest = data.as_mut_slice();
-        for part in chunk.data.iter() {
-            table.u32(part_length(part, element_bytes)?);
-            let (out, behind) = rest.split_at_mut(part.len());
-            xor(element_bytes, part, out);
-            rest = behind;
-        }
-        Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
+        part_table::encode(self, chunk, cx)
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        let corrupt = FilterError::corrupt(FILTER);
-        let mut data = vec![0; cx.limits.charge("chunk data", chunk.data.len() as u64).map_err(corrupt)?];
-        let mut r = Reader::new(&chunk.metadata);
-        decode_parts(&mut r, &chunk.data, &mut data, cx.datatype.size()).map_err(corrupt)?;
-        let own_metadata = chunk.metadata.len() - r.remaining();
-        Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+        part_table::decode(self, chunk, cx)
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        let mut r = Reader::new(&chunk.metadata);
-        decode_parts(&mut r, &chunk.data, cells, cx.datatype.size())
-            .and_then(|()| r.finish("chunk metadata"))
-            .map_err(FilterError::corrupt(FILTER))
+        part_table::decode_into(self, &chunk, cx, cells)
     }
 }
 
-/// Reads the table from the metadata and undoes every part; exactly fills `out`.
-fn decode_parts(r: &mut Reader<'_>, data: &[u8], out: &mut [u8], element_bytes: usize) -> Result<(), DecodeError> {
-    if data.len() != out.len() {
-        let kind = DecodeErrorKind::Mismatch { found: data.len() as u64, expected: out.len() as u64 };
-        return Err(kind.at("chunk data length", 0));
-    }
-    let parts = u64::from(r.u32("part count")?);
-    let mut lengths = r.split(parts * 4, "part lengths")?;
-    let (mut data, mut rest) = (Reader::new(data), out);
-    while !lengths.is_empty() {
-        let before = lengths.clone();
-        let length = lengths.u32("part length")?;
-        let part = data.bytes(length.into(), "part")?;
+impl PartTransform for Xor {
+    const FILTER: FilterType = FilterType::Xor;
+
+    /// The length of a part that the filter takes: the reference loses bytes behind the last whole element.
+    fn stored_bytes(&self, part: &[u8], cx: &FilterContext<'_>) -> Result<u32, FilterError> {
+        let element_bytes = cx.datatype.size();
         if !part.len().is_multiple_of(element_bytes) {
-            return Err(before.invalid("part length", length.into(), "a whole number of elements"));
+            let reason =
+                format!("a part of {} bytes, which is no multiple of the {element_bytes} bytes of an element", part.len());
+            return Err(FilterError::invalid_input(Self::FILTER, reason));
         }
-        // The two are equally long, so what the reader had, `rest` has.
-        let (out, behind) = rest.split_at_mut(part.len());
-        unxor(element_bytes, part, out);
-        rest = behind;
+        part_table::part_length(Self::FILTER, part.len())
     }
-    data.finish("parts")
-}
 
-/// The length of a part that the filter takes: the reference loses bytes behind the last whole element.
-fn part_length(part: &[u8], element_bytes: usize) -> Result<u32, FilterError> {
-    if !part.len().is_multiple_of(element_bytes) {
-        let reason = format!("a part of {} bytes, which is no multiple of the {element_bytes} bytes of an element", part.len());
-        return Err(FilterError::invalid_input(FILTER, reason));
+    fn check_stored_bytes(&self, stored_bytes: usize, cx: &FilterContext<'_>) -> Result<(), &'static str> {
+        if stored_bytes.is_multiple_of(cx.datatype.size()) { Ok(()) } else { Err("a whole number of elements") }
     }
-    u32::try_from(part.len())
-        .map_err(|_| FilterError::invalid_input(FILTER, format!("a part of {} bytes; 4 GiB is the limit", part.len())))
+
+    fn apply(&self, part: &[u8], cx: &FilterContext<'_>, stored: &mut [u8]) {
+        xor(cx.datatype.size(), part, stored);
+    }
+
+    fn undo(&self, stored: &[u8], cx: &FilterContext<'_>, part: &mut [u8]) {
+        unxor(cx.datatype.size(), stored, part);
+    }
 }

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_types::FilterType;
 
+use crate::part_table::part_length;
 use crate::{Chunk, EncodedChunk, FilterContext, FilterError, Parts};
 
 /// What a filter with this framing does to one part.
@@ -44,8 +45,8 @@ pub fn encode<'a, C: PartCodec>(codec: &C, chunk: &Chunk<'a>, cx: &FilterContext
     for part in chunk.metadata.iter().chain(chunk.data.iter()) {
         let start = data.len();
         codec.compress(part, cx, &mut data)?;
-        table.u32(part_length::<C>(part.len())?);
-        table.u32(part_length::<C>(data.len() - start)?);
+        table.u32(part_length(C::FILTER, part.len())?);
+        table.u32(part_length(C::FILTER, data.len() - start)?);
     }
     Ok(Chunk { metadata: Parts::one(table.into_vec()), data: Parts::one(data) })
 }
@@ -148,9 +149,4 @@ fn decompress_parts<C: PartCodec>(
         rest = behind;
     }
     Ok(())
-}
-
-fn part_length<C: PartCodec>(bytes: usize) -> Result<u32, FilterError> {
-    u32::try_from(bytes)
-        .map_err(|_| FilterError::invalid_input(C::FILTER, format!("a part of {bytes} bytes; 4 GiB is the limit")))
 }

@@ -7,6 +7,7 @@ mod chunk;
 pub mod compressor;
 mod contract;
 mod error;
+pub mod part_table;
 mod spec;
 
 pub use chunk::{Chunk, EncodedChunk, Parts};
