@@ -1,7 +1,7 @@
 //! A whole array in memory: a small real one, with edits from the input, is opened and read.
 //!
 //! ```text
-//! input := u8 array; u8 way to read (0 to 3 a layout, 4 part of the cells); edits
+//! input := u8 array; u8 way to read (0 to 3 a layout, 4 part of the cells, 5 conditions); edits
 //! edit  := u8 file; u8 kind; u32 offset; then
 //!          kind 0: u8 length; bytes to write there          1: nothing; the file ends there
 //!          kind 2: u8 length; bytes to insert there         3: nothing; the file is deleted

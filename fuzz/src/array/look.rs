@@ -20,18 +20,31 @@ pub(super) fn at(array: &OpenArray, way: u8) {
     for reference in &array.schema().enumerations {
         let _ = array.enumeration(&reference.name);
     }
-    match way % 5 {
+    match way % 6 {
         0 => batches(array, Layout::RowMajor),
         1 => batches(array, Layout::ColMajor),
         2 => batches(array, Layout::GlobalOrder),
         3 => batches(array, Layout::Unordered),
-        _ => narrow(array),
+        4 => narrow(array),
+        _ => conditions(array),
     }
 }
 
 fn batches(array: &OpenArray, layout: Layout) {
     if let Ok(batches) = array.query().layout(layout).memory_limit(1 << 20).batches() {
         batches.take(MAX_BATCHES).flatten().for_each(|batch| check(&batch));
+    }
+}
+
+/// Those cells whose first attribute is large, text behind another, or null.
+fn conditions(array: &OpenArray) {
+    let Some(first) = array.schema().attributes.first().map(|attribute| talavera_condition::field(&*attribute.name)) else {
+        return;
+    };
+    for condition in [first.ge(3), first.gt("b"), first.is_null()] {
+        if let Ok(batches) = array.query().condition(condition).memory_limit(1 << 20).batches() {
+            batches.take(MAX_BATCHES).flatten().for_each(|batch| check(&batch));
+        }
     }
 }
 

@@ -121,7 +121,7 @@ pub(super) fn edits(folder: &Path, corpus: &mut Corpus) -> Result<(), Failure> {
     arrays.retain(|path| path.is_dir());
     arrays.sort();
     for (array, path) in (0u8..).zip(&arrays) {
-        for way in 0..5 {
+        for way in 0..6 {
             corpus.add("array", &[&[array, way]]);
         }
         for (file, path) in (0u8..).zip(files_below(path)?) {
@@ -130,7 +130,7 @@ pub(super) fn edits(folder: &Path, corpus: &mut Corpus) -> Result<(), Failure> {
                 [(0, &[2, 0xff, 0xff][..]), (1, &[]), (3, &[]), (4, &[0, 1, 0xff]), (4, &[5, 8, 0, 0, 0, 0, 0, 0, 0, 0])]
             {
                 let offset = u32::try_from(bytes / 2).unwrap_or(0).to_le_bytes();
-                corpus.add("array", &[&[array, file % 5, file, kind], &offset, tail]);
+                corpus.add("array", &[&[array, file % 6, file, kind], &offset, tail]);
             }
         }
     }
