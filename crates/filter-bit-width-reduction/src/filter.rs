@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts};
+use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, Windows};
 use talavera_types::{Datatype, FilterType};
 
 use crate::{Element, Reduced, reduce, restore};
@@ -78,8 +78,7 @@ impl Filter for BitWidthReduction {
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        let passed = |chunk: Chunk<'a>| Ok(Chunk { metadata: chunk.metadata.passed_on(), data: chunk.data.passed_on() });
-        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), passed(chunk))
+        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), Ok(chunk.passed_on()))
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
@@ -87,7 +86,7 @@ impl Filter for BitWidthReduction {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        with_element!(cx, T => decode_into::<T>(&chunk, cells), pass_into(&chunk, cells)).map_err(FilterError::corrupt(FILTER))
+        with_element!(cx, T => decode_into::<T>(&chunk, cells), chunk.copy_into(cells)).map_err(FilterError::corrupt(FILTER))
     }
 }
 
@@ -96,15 +95,11 @@ fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'
     let Ok(total_bytes) = u32::try_from(total) else {
         return Err(FilterError::invalid_input(FILTER, format!("{total} bytes at once; 4 GiB is the limit")));
     };
-    let max_window = usize::try_from(max_window_bytes).unwrap_or(usize::MAX) / T::BYTES * T::BYTES;
-    if max_window == 0 {
-        let reason = format!("a window of at most {max_window_bytes} bytes holds no element of {}", T::BYTES);
-        return Err(FilterError::invalid_input(FILTER, reason));
-    }
-    let mut windows = Vec::with_capacity((T::BYTES + 5) * (total / max_window + 1));
+    let cut = Windows::new(FILTER, max_window_bytes, T::BYTES)?;
+    let mut windows = Vec::with_capacity((T::BYTES + 5) * cut.estimate(total));
     let mut window_count = 0;
     let (mut data, mut stored_bytes) = (vec![0; total], 0);
-    for window in chunk.data.iter().flat_map(|part| part.chunks(max_window.min(whole_elements::<T>(part)))) {
+    for window in chunk.data.iter().flat_map(|part| cut.cut(part)) {
         let out = data.get_mut(stored_bytes..).unwrap_or_default();
         let reduced = reduce::<T>(window, out);
         stored_bytes += reduced.stored_bytes(window.len());
@@ -120,14 +115,6 @@ fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'
     table.u32(window_count);
     table.bytes(&windows);
     Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
-}
-
-/// Bytes of the whole elements of a part; of a part without one, whatever it has.
-fn whole_elements<T: Element>(part: &[u8]) -> usize {
-    match part.len() / T::BYTES * T::BYTES {
-        0 => part.len().max(1),
-        whole => whole,
-    }
 }
 
 fn decode<'a, T: Element>(chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
@@ -177,15 +164,4 @@ fn decode_windows<T: Element>(r: &mut Reader<'_>, data: &[u8], out: &mut [u8]) -
         return Err(windows.invalid("bit width windows", rest.len() as u64, "0 bytes of the chunk left over"));
     }
     data.finish("bit width windows")
-}
-
-/// What [`Filter::decode_into`] does where the filter does nothing.
-fn pass_into(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result<(), DecodeError> {
-    Reader::new(&chunk.metadata).finish("chunk metadata")?;
-    if chunk.data.len() != cells.len() {
-        let kind = DecodeErrorKind::Mismatch { found: chunk.data.len() as u64, expected: cells.len() as u64 };
-        return Err(kind.at("chunk data length", 0));
-    }
-    cells.copy_from_slice(&chunk.data);
-    Ok(())
 }

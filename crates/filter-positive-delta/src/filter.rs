@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts};
+use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, Windows};
 use talavera_types::{Datatype, FilterType};
 
 use crate::{Element, deltas, restore};
@@ -87,8 +87,7 @@ impl Filter for PositiveDelta {
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        let passed = |chunk: Chunk<'a>| Ok(Chunk { metadata: chunk.metadata.passed_on(), data: chunk.data.passed_on() });
-        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), passed(chunk))
+        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), Ok(chunk.passed_on()))
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
@@ -96,7 +95,7 @@ impl Filter for PositiveDelta {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        with_element!(cx, T => decode_into::<T>(&chunk, cells), pass_into(&chunk, cells)).map_err(FilterError::corrupt(FILTER))
+        with_element!(cx, T => decode_into::<T>(&chunk, cells), chunk.copy_into(cells)).map_err(FilterError::corrupt(FILTER))
     }
 }
 
@@ -105,16 +104,12 @@ fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'
     if u32::try_from(total).is_err() {
         return Err(FilterError::invalid_input(FILTER, format!("{total} bytes at once; 4 GiB is the limit")));
     }
-    let max_window = usize::try_from(max_window_bytes).unwrap_or(usize::MAX) / T::BYTES * T::BYTES;
-    if max_window == 0 {
-        let reason = format!("a window of at most {max_window_bytes} bytes holds no element of {}", T::BYTES);
-        return Err(FilterError::invalid_input(FILTER, reason));
-    }
-    let mut windows = Vec::with_capacity((T::BYTES + 4) * (total / max_window + 1));
+    let cut = Windows::new(FILTER, max_window_bytes, T::BYTES)?;
+    let mut windows = Vec::with_capacity((T::BYTES + 4) * cut.estimate(total));
     let mut window_count = 0;
     let mut data = vec![0; total];
     let mut rest = data.as_mut_slice();
-    for window in chunk.data.iter().flat_map(|part| part.chunks(max_window.min(whole_elements::<T>(part)))) {
+    for window in chunk.data.iter().flat_map(|part| cut.cut(part)) {
         let (out, behind) = rest.split_at_mut(window.len());
         let Some(first) = deltas::<T>(window, out) else {
             return Err(FilterError::invalid_input(FILTER, "values that descend"));
@@ -129,14 +124,6 @@ fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'
     table.u32(window_count);
     table.bytes(&windows);
     Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
-}
-
-/// Bytes of the whole elements of a part; of a part without one, whatever it has.
-fn whole_elements<T: Element>(part: &[u8]) -> usize {
-    match part.len() / T::BYTES * T::BYTES {
-        0 => part.len().max(1),
-        whole => whole,
-    }
 }
 
 fn decode<'a, T: Element>(chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
@@ -156,7 +143,10 @@ fn decode_into<T: Element>(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result
 
 /// Reads the table from the metadata and restores every window; exactly fills `out`.
 fn decode_windows<T: Element>(r: &mut Reader<'_>, data: &[u8], out: &mut [u8]) -> Result<(), DecodeError> {
-    check_length(data, out)?;
+    if data.len() != out.len() {
+        let kind = DecodeErrorKind::Mismatch { found: data.len() as u64, expected: out.len() as u64 };
+        return Err(kind.at("chunk data length", 0));
+    }
     let windows = u64::from(r.u32("delta window count")?);
     let mut windows = r.split(windows * (T::BYTES as u64 + 4), "delta windows")?;
     let (mut data, mut rest) = (Reader::new(data), out);
@@ -169,19 +159,4 @@ fn decode_windows<T: Element>(r: &mut Reader<'_>, data: &[u8], out: &mut [u8]) -
         rest = behind;
     }
     data.finish("delta windows")
-}
-
-/// What [`Filter::decode_into`] does where the filter does nothing.
-fn pass_into(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result<(), DecodeError> {
-    Reader::new(&chunk.metadata).finish("chunk metadata")?;
-    check_length(&chunk.data, cells)?;
-    cells.copy_from_slice(&chunk.data);
-    Ok(())
-}
-
-fn check_length(data: &[u8], out: &[u8]) -> Result<(), DecodeError> {
-    if data.len() == out.len() {
-        return Ok(());
-    }
-    Err(DecodeErrorKind::Mismatch { found: data.len() as u64, expected: out.len() as u64 }.at("chunk data length", 0))
 }

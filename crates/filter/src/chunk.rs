@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use talavera_codec::{DecodeError, DecodeErrorKind, Reader};
+
 /// Pieces of bytes that later filters treat one by one.
 ///
 /// A filter may cut what it writes into parts, and the filter behind it handles each part alone; on disk they stand
@@ -80,6 +82,12 @@ impl<'a> Chunk<'a> {
     pub fn new(cells: &'a [u8]) -> Self {
         Self { metadata: Parts::none(), data: Parts::one(cells) }
     }
+
+    /// The chunk as a filter hands it on that does nothing to it, by [`Parts::passed_on`].
+    #[must_use]
+    pub fn passed_on(self) -> Self {
+        Self { metadata: self.metadata.passed_on(), data: self.data.passed_on() }
+    }
 }
 
 /// A chunk on its way from disk: parts stand back to back, and only the filter that wrote them knows their lengths.
@@ -109,5 +117,19 @@ impl<'a> EncodedChunk<'a> {
             }
         };
         Self { metadata, data: self.data }
+    }
+
+    /// Copies what is left when all filters are undone.
+    ///
+    /// # Errors
+    /// A [`DecodeError`] when metadata is left, or there are more or fewer bytes than `cells` holds.
+    pub fn copy_into(&self, cells: &mut [u8]) -> Result<(), DecodeError> {
+        Reader::new(&self.metadata).finish("chunk metadata")?;
+        if self.data.len() != cells.len() {
+            let kind = DecodeErrorKind::Mismatch { found: self.data.len() as u64, expected: cells.len() as u64 };
+            return Err(kind.at("chunk data length", 0));
+        }
+        cells.copy_from_slice(&self.data);
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use talavera_codec::{DecodeErrorKind, Limits};
+use talavera_codec::Limits;
 use talavera_types::{Datatype, FilterType, FormatVersion};
 
 use crate::{Chunk, EncodedChunk, FilterError};
@@ -44,18 +44,7 @@ pub trait Filter: Debug + Send + Sync {
     /// # Errors
     /// As [`Filter::decode`], and when there are more or fewer bytes.
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        let decoded = self.decode(chunk, cx)?;
-        let corrupt = FilterError::corrupt(self.filter_type());
-        if !decoded.metadata.is_empty() {
-            let left = decoded.metadata.len() as u64;
-            return Err(corrupt(DecodeErrorKind::Trailing { left }.at("chunk metadata", 0)));
-        }
-        if decoded.data.len() != cells.len() {
-            let kind = DecodeErrorKind::Mismatch { found: decoded.data.len() as u64, expected: cells.len() as u64 };
-            return Err(corrupt(kind.at("chunk data length", 0)));
-        }
-        cells.copy_from_slice(&decoded.data);
-        Ok(())
+        self.decode(chunk, cx)?.copy_into(cells).map_err(FilterError::corrupt(self.filter_type()))
     }
 
     /// The filter as one that takes strings and offsets together, if it is such a one.
