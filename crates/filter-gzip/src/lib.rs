@@ -5,8 +5,9 @@
 mod filter;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
-use talavera_codec::{DecodeError, DecodeErrorKind};
+use talavera_codec::DecodeError;
 use talavera_filter::FilterError;
+use talavera_filter::stream::{self, Progress};
 use talavera_types::FilterType;
 
 pub use filter::Gzip;
@@ -19,51 +20,25 @@ pub use filter::Gzip;
 /// [`FilterError::Unsupported`] for a level above 9.
 pub fn compress(bytes: &[u8], level: i32, out: &mut Vec<u8>) -> Result<(), FilterError> {
     let mut stream = Compress::new(compression(level)?, true);
-    loop {
-        let rest = bytes.get(position(stream.total_in())..).unwrap_or_default();
-        // A stored block adds five bytes to 64 KiB, a fixed code an eighth; the stream adds header and checksum.
-        out.reserve(rest.len() + rest.len() / 8 + 64);
-        let before = (stream.total_in(), stream.total_out());
-        let status = stream.compress_vec(rest, out, FlushCompress::Finish).map_err(|error| refused_input(error.to_string()))?;
-        match status {
-            Status::StreamEnd => return Ok(()),
-            _ if before == (stream.total_in(), stream.total_out()) => {
-                return Err(refused_input("the stream does not end".into()));
-            }
-            _ => {}
-        }
-    }
+    // A stored block adds five bytes to 64 KiB, a fixed code an eighth; the stream adds header and checksum.
+    let room = |bytes: usize| bytes + bytes / 8 + 64;
+    stream::compress(FilterType::Gzip, bytes, out, room, |bytes, out| {
+        let status = stream.compress_vec(bytes, out, FlushCompress::Finish).map_err(|error| error.to_string())?;
+        Ok(Progress { read: stream.total_in(), written: stream.total_out(), ended: status == Status::StreamEnd })
+    })
 }
 
 /// Fills `out` from one zlib stream.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Refused`] for a damaged stream and one that does not end within both lengths,
-/// [`DecodeErrorKind::Mismatch`] for one that ends before `out` is full, [`DecodeErrorKind::Trailing`] for bytes behind it.
+/// A [`DecodeError`] for a damaged stream, for one that does not end within both lengths or ends before `out` is full, and
+/// for bytes behind it.
 pub fn decompress(bytes: &[u8], out: &mut [u8]) -> Result<(), DecodeError> {
     let mut stream = Decompress::new(true);
-    loop {
-        let before = (stream.total_in(), stream.total_out());
-        let rest = bytes.get(position(before.0)..).unwrap_or_default();
-        let target = out.get_mut(position(before.1)..).unwrap_or_default();
-        let status =
-            stream.decompress(rest, target, FlushDecompress::Finish).map_err(|error| refused(error.to_string(), before.0))?;
-        match status {
-            Status::StreamEnd => break,
-            _ if before == (stream.total_in(), stream.total_out()) => {
-                return Err(refused("does not end within the declared lengths".into(), before.0));
-            }
-            _ => {}
-        }
-    }
-    let (read, written) = (stream.total_in(), stream.total_out());
-    if written != out.len() as u64 {
-        return Err(DecodeErrorKind::Mismatch { found: written, expected: out.len() as u64 }.at("decompressed length", 0));
-    }
-    match bytes.len() as u64 - read {
-        0 => Ok(()),
-        left => Err(DecodeErrorKind::Trailing { left }.at("zlib stream", read)),
-    }
+    stream::decompress("zlib stream", bytes, out, |bytes, out| {
+        let status = stream.decompress(bytes, out, FlushDecompress::Finish).map_err(|error| error.to_string())?;
+        Ok(Progress { read: stream.total_in(), written: stream.total_out(), ended: status == Status::StreamEnd })
+    })
 }
 
 fn compression(level: i32) -> Result<Compression, FilterError> {
@@ -72,19 +47,4 @@ fn compression(level: i32) -> Result<Compression, FilterError> {
         Ok(level) => Err(FilterError::unsupported(FilterType::Gzip, format!("level {level}; the highest is 9"))),
         Err(_) => Ok(Compression::new(6)),
     }
-}
-
-/// A count of bytes within a slice, as a length.
-fn position(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-#[cold]
-fn refused(reason: String, offset: u64) -> DecodeError {
-    DecodeErrorKind::Refused { reason }.at("zlib stream", offset)
-}
-
-#[cold]
-fn refused_input(reason: String) -> FilterError {
-    FilterError::invalid_input(FilterType::Gzip, reason)
 }
