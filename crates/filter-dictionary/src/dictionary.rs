@@ -11,6 +11,7 @@ use std::collections::hash_map::Entry;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_filter::FilterError;
+use talavera_filter::strings::{narrowest_width, split};
 use talavera_types::FilterType;
 
 /// Strings as a dictionary and numbers into it.
@@ -34,9 +35,12 @@ pub struct Encoded<'a> {
 /// # Errors
 /// [`FilterError::InvalidInput`] for offsets that do not begin at 0, descend, or do not end at the length of `values`.
 pub fn encode(values: &[u8], offsets: &[u64]) -> Result<Encoded<'static>, FilterError> {
-    let strings = strings(values, offsets)?;
+    let mut strings = Vec::with_capacity(offsets.len());
+    for string in split(FilterType::Dictionary, values, offsets)? {
+        strings.push(string?);
+    }
     let longest = strings.iter().map(|string| string.len() as u64).max().unwrap_or(0);
-    let (id_width, length_width) = (width(strings.len() as u64), width(longest));
+    let (id_width, length_width) = (narrowest_width(strings.len() as u64), narrowest_width(longest));
     let (mut dictionary, mut ids) = (Writer::new(), Writer::with_capacity(strings.len() * usize::from(id_width)));
     let mut known: HashMap<&[u8], u64> = HashMap::new();
     for string in strings {
@@ -125,31 +129,6 @@ fn decode_ids_of_width<const N: usize>(
         return Ok(());
     }
     Err(DecodeErrorKind::Mismatch { found: start, expected: whole }.at("decoded length", r.offset()))
-}
-
-fn strings<'a>(values: &'a [u8], offsets: &[u64]) -> Result<Vec<&'a [u8]>, FilterError> {
-    let refuse = |reason: String| Err(FilterError::invalid_input(FilterType::Dictionary, reason));
-    if offsets.first() != Some(&0) || offsets.last() != Some(&(values.len() as u64)) {
-        return refuse("offsets do not go from 0 to the length of the values".into());
-    }
-    let mut strings = Vec::with_capacity(offsets.len());
-    for (&start, &end) in offsets.iter().zip(offsets.iter().skip(1)) {
-        match usize::try_from(start).ok().zip(usize::try_from(end).ok()).and_then(|(start, end)| values.get(start..end)) {
-            Some(string) => strings.push(string),
-            None => return refuse(format!("offset {start} before offset {end}")),
-        }
-    }
-    Ok(strings)
-}
-
-/// Bytes of the narrowest number that can say `largest`.
-fn width(largest: u64) -> u8 {
-    match largest {
-        0..=0xff => 1,
-        0x100..=0xffff => 2,
-        0x1_0000..=0xffff_ffff => 4,
-        _ => 8,
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_filter::FilterError;
+use talavera_filter::strings::{narrowest_width, split};
 use talavera_types::FilterType;
 
 /// Bytes of the two lengths in front of each run: 1, 2, 4 or 8.
@@ -30,7 +31,7 @@ pub fn encode(values: &[u8], offsets: &[u64]) -> Result<(Widths, Vec<u8>), Filte
     let runs = runs(values, offsets)?;
     let longest_run = runs.iter().map(|run| run.length).max().unwrap_or(0);
     let longest_string = runs.iter().map(|run| run.string.len() as u64).max().unwrap_or(0);
-    let widths = Widths { run: width(longest_run), string: width(longest_string) };
+    let widths = Widths { run: narrowest_width(longest_run), string: narrowest_width(longest_string) };
     let mut w = Writer::new();
     for run in runs {
         w.uint_be(run.length, widths.run);
@@ -85,32 +86,16 @@ struct Run<'a> {
     string: &'a [u8],
 }
 
-fn runs<'a>(values: &'a [u8], offsets: &[u64]) -> Result<Vec<Run<'a>>, FilterError> {
-    if offsets.first() != Some(&0) || offsets.last() != Some(&(values.len() as u64)) {
-        return Err(FilterError::invalid_input(FilterType::Rle, "offsets do not go from 0 to the length of the values"));
-    }
+fn runs<'a>(values: &'a [u8], offsets: &'a [u64]) -> Result<Vec<Run<'a>>, FilterError> {
     let mut runs: Vec<Run<'a>> = Vec::new();
-    for (&start, &end) in offsets.iter().zip(offsets.iter().skip(1)) {
-        let string = usize::try_from(start).ok().zip(usize::try_from(end).ok()).and_then(|(start, end)| values.get(start..end));
-        let Some(string) = string else {
-            return Err(FilterError::invalid_input(FilterType::Rle, format!("offset {start} before offset {end}")));
-        };
+    for string in split(FilterType::Rle, values, offsets)? {
+        let string = string?;
         match runs.last_mut() {
             Some(run) if run.string == string => run.length += 1,
             _ => runs.push(Run { length: 1, string }),
         }
     }
     Ok(runs)
-}
-
-/// Bytes of the narrowest number that can say `longest`.
-fn width(longest: u64) -> u8 {
-    match longest {
-        0..=0xff => 1,
-        0x100..=0xffff => 2,
-        0x1_0000..=0xffff_ffff => 4,
-        _ => 8,
-    }
 }
 
 #[cfg(test)]
