@@ -1,8 +1,8 @@
 //! The BZIP2 filter: the format's filter-pipeline page and 11-filters, "Codecs".
 
 use talavera_codec::DecodeError;
-use talavera_filter::compressor::{self, PartCodec};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
+use talavera_filter::compressor::PartCodec;
+use talavera_filter::{FilterContext, FilterError};
 use talavera_types::FilterType;
 
 /// Filter 5: each part as one bzip2 stream.
@@ -10,24 +10,6 @@ use talavera_types::FilterType;
 pub struct Bzip2 {
     /// Compression level, 1 to 9; lower for 1. It matters to writing only.
     pub level: i32,
-}
-
-impl Filter for Bzip2 {
-    fn filter_type(&self) -> FilterType {
-        Self::FILTER
-    }
-
-    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        compressor::encode(self, &chunk, cx)
-    }
-
-    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        compressor::decode(self, &chunk, cx)
-    }
-
-    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        compressor::decode_into(self, &chunk, cx, cells)
-    }
 }
 
 impl PartCodec for Bzip2 {

@@ -6,6 +6,7 @@ mod filter;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader};
 use talavera_filter::FilterError;
+use talavera_filter::differences::{element_bytes, require_element_bytes};
 use talavera_types::{Datatype, FilterType};
 
 pub use filter::Delta;
@@ -17,7 +18,7 @@ pub use filter::Delta;
 /// [`FilterError::Unsupported`] for floats, [`FilterError::InvalidInput`] when `cells` does not hold whole elements: the
 /// reference would lose the rest without a word.
 pub fn encode(cells: &[u8], datatype: Datatype, out: &mut Vec<u8>) -> Result<(), FilterError> {
-    let element_bytes = element_bytes(datatype).ok_or_else(|| not_integers(datatype))?;
+    let element_bytes = require_element_bytes(FilterType::Delta, datatype)?;
     if !cells.len().is_multiple_of(element_bytes) {
         let reason = format!("{} bytes, which are not whole elements of {datatype}", cells.len());
         return Err(FilterError::invalid_input(FilterType::Delta, reason));
@@ -64,20 +65,6 @@ pub fn decode(deltas: &[u8], datatype: Datatype, cells: &mut [u8]) -> Result<(),
         _ => add::<u64, 8>(deltas, cells),
     }
     Ok(())
-}
-
-/// Bytes of an element: those of a value, but 1 for text in any encoding. Floats have no differences.
-pub(crate) fn element_bytes(datatype: Datatype) -> Option<usize> {
-    match datatype {
-        _ if datatype.is_float() => None,
-        _ if datatype.is_string() => Some(1),
-        _ => Some(datatype.size()),
-    }
-}
-
-#[cold]
-pub(crate) fn not_integers(datatype: Datatype) -> FilterError {
-    FilterError::unsupported(FilterType::Delta, format!("it does not take {datatype}"))
 }
 
 /// An integer of `N` bytes; signed ones wrap to the same bytes.

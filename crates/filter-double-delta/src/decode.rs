@@ -1,9 +1,8 @@
 //! From the disk: 11-filters, "DOUBLE_DELTA"; the layout stands at the head of `encode.rs`.
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader};
+use talavera_filter::differences::element_bytes;
 use talavera_types::Datatype;
-
-use crate::element_bytes;
 
 /// Fills `cells` from differences of differences.
 ///

@@ -8,9 +8,10 @@
 
 use talavera_codec::{BitWriter, Writer};
 use talavera_filter::FilterError;
+use talavera_filter::differences::require_element_bytes;
 use talavera_types::{Datatype, FilterType};
 
-use crate::element::{Element, element_bytes, not_integers};
+use crate::element::Element;
 
 /// Appends the differences of differences of `cells` to `out`.
 ///
@@ -19,8 +20,8 @@ use crate::element::{Element, element_bytes, not_integers};
 /// the reference would lose without a word, and when a difference does not fit into 64 bits with a sign.
 pub fn encode(cells: &[u8], datatype: Datatype, out: &mut Vec<u8>) -> Result<(), FilterError> {
     use Datatype as D;
+    let element_bytes = require_element_bytes(FilterType::DoubleDelta, datatype)?;
     match datatype {
-        D::Float32 | D::Float64 => Err(not_integers(datatype)),
         D::Int8 | D::Char => encode_elements::<i8, 1>(cells, out),
         D::Int16 => encode_elements::<i16, 2>(cells, out),
         D::UInt16 => encode_elements::<u16, 2>(cells, out),
@@ -28,7 +29,7 @@ pub fn encode(cells: &[u8], datatype: Datatype, out: &mut Vec<u8>) -> Result<(),
         D::UInt32 => encode_elements::<u32, 4>(cells, out),
         D::UInt64 => encode_elements::<u64, 8>(cells, out),
         // Text in any encoding, and whatever else is one byte.
-        _ if element_bytes(datatype) == Some(1) => encode_elements::<u8, 1>(cells, out),
+        _ if element_bytes == 1 => encode_elements::<u8, 1>(cells, out),
         // Dates and times are as INT64.
         _ => encode_elements::<i64, 8>(cells, out),
     }

@@ -1,8 +1,8 @@
 //! The DOUBLE_DELTA filter: the format's filter-pipeline page and 11-filters, "DOUBLE_DELTA".
 
 use talavera_codec::DecodeError;
-use talavera_filter::compressor::{self, PartCodec};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
+use talavera_filter::compressor::PartCodec;
+use talavera_filter::{FilterContext, FilterError, differences};
 use talavera_types::{Datatype, FilterType};
 
 /// Filter 6: differences of differences in as few bits as the largest needs. The level that a schema stores with it has no effect.
@@ -14,39 +14,16 @@ pub struct DoubleDelta {
 
 impl DoubleDelta {
     fn datatype(&self, cx: &FilterContext<'_>) -> Datatype {
-        if self.reinterpret == Datatype::Any { cx.datatype } else { self.reinterpret }
-    }
-
-    /// Refuses datatypes without differences before any byte is looked at.
-    fn check(&self, cx: &FilterContext<'_>) -> Result<(), FilterError> {
-        let datatype = self.datatype(cx);
-        crate::element_bytes(datatype).map(|_| ()).ok_or_else(|| crate::not_integers(datatype))
-    }
-}
-
-impl Filter for DoubleDelta {
-    fn filter_type(&self) -> FilterType {
-        Self::FILTER
-    }
-
-    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        self.check(cx)?;
-        compressor::encode(self, &chunk, cx)
-    }
-
-    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        self.check(cx)?;
-        compressor::decode(self, &chunk, cx)
-    }
-
-    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        self.check(cx)?;
-        compressor::decode_into(self, &chunk, cx, cells)
+        differences::reinterpreted(self.reinterpret, cx)
     }
 }
 
 impl PartCodec for DoubleDelta {
     const FILTER: FilterType = FilterType::DoubleDelta;
+
+    fn check(&self, cx: &FilterContext<'_>) -> Result<(), FilterError> {
+        differences::require_element_bytes(Self::FILTER, self.datatype(cx)).map(|_| ())
+    }
 
     fn compress(&self, part: &[u8], cx: &FilterContext<'_>, out: &mut Vec<u8>) -> Result<(), FilterError> {
         crate::encode(part, self.datatype(cx), out)

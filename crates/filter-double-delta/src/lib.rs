@@ -8,6 +8,5 @@ mod encode;
 mod filter;
 
 pub use decode::decode;
-pub(crate) use element::{element_bytes, not_integers};
 pub use encode::encode;
 pub use filter::DoubleDelta;

@@ -1,8 +1,8 @@
 //! The GZIP filter: the format's filter-pipeline page and 11-filters, "Codecs".
 
 use talavera_codec::DecodeError;
-use talavera_filter::compressor::{self, PartCodec};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
+use talavera_filter::compressor::PartCodec;
+use talavera_filter::{FilterContext, FilterError};
 use talavera_types::FilterType;
 
 /// Filter 1: each part as one zlib stream.
@@ -10,24 +10,6 @@ use talavera_types::FilterType;
 pub struct Gzip {
     /// Compression level, 0 to 9; negative for 6. It matters to writing only.
     pub level: i32,
-}
-
-impl Filter for Gzip {
-    fn filter_type(&self) -> FilterType {
-        Self::FILTER
-    }
-
-    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        compressor::encode(self, &chunk, cx)
-    }
-
-    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        compressor::decode(self, &chunk, cx)
-    }
-
-    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        compressor::decode_into(self, &chunk, cx, cells)
-    }
 }
 
 impl PartCodec for Gzip {

@@ -1,31 +1,13 @@
 //! The LZ4 filter: the format's filter-pipeline page and 11-filters, "Codecs".
 
 use talavera_codec::DecodeError;
-use talavera_filter::compressor::{self, PartCodec};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
+use talavera_filter::compressor::PartCodec;
+use talavera_filter::{FilterContext, FilterError};
 use talavera_types::FilterType;
 
 /// Filter 3: each part as one LZ4 block. The level that a schema stores with it has no effect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lz4;
-
-impl Filter for Lz4 {
-    fn filter_type(&self) -> FilterType {
-        Self::FILTER
-    }
-
-    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        compressor::encode(self, &chunk, cx)
-    }
-
-    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        compressor::decode(self, &chunk, cx)
-    }
-
-    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        compressor::decode_into(self, &chunk, cx, cells)
-    }
-}
 
 impl PartCodec for Lz4 {
     const FILTER: FilterType = FilterType::Lz4;

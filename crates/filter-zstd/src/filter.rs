@@ -1,8 +1,8 @@
 //! The ZSTD filter: the format's filter-pipeline page and 11-filters, "Codecs".
 
 use talavera_codec::DecodeError;
-use talavera_filter::compressor::{self, PartCodec};
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
+use talavera_filter::compressor::PartCodec;
+use talavera_filter::{FilterContext, FilterError};
 use talavera_types::FilterType;
 
 /// Filter 2: each part as one Zstandard frame.
@@ -10,24 +10,6 @@ use talavera_types::FilterType;
 pub struct Zstd {
     /// Compression level, -7 to 22; lower for 3, higher for 22. It matters to writing only.
     pub level: i32,
-}
-
-impl Filter for Zstd {
-    fn filter_type(&self) -> FilterType {
-        Self::FILTER
-    }
-
-    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        compressor::encode(self, &chunk, cx)
-    }
-
-    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        compressor::decode(self, &chunk, cx)
-    }
-
-    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        compressor::decode_into(self, &chunk, cx, cells)
-    }
 }
 
 impl PartCodec for Zstd {

@@ -8,17 +8,28 @@
 //! Source: the format's tile page and 11-filters, "Codecs". DELTA, DOUBLE_DELTA and RLE of cells use the same framing.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_types::FilterType;
 
 use crate::part_table::part_length;
-use crate::{Chunk, EncodedChunk, FilterContext, FilterError, Parts};
+use crate::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, StringFilter};
 
 /// What a filter with this framing does to one part.
-pub trait PartCodec {
-    /// Which filter this is, for errors.
+///
+/// Whoever does this is a [`Filter`] by it.
+pub trait PartCodec: Debug + Send + Sync {
+    /// Which filter this is.
     const FILTER: FilterType;
+
+    /// Looks at what the filter is told before it looks at any byte; by default, all is well.
+    ///
+    /// # Errors
+    /// [`FilterError::Unsupported`] for a datatype that the filter does not take.
+    fn check(&self, _cx: &FilterContext<'_>) -> Result<(), FilterError> {
+        Ok(())
+    }
 
     /// Appends the compressed form of `part` to `out`.
     ///
@@ -31,13 +42,43 @@ pub trait PartCodec {
     /// # Errors
     /// A [`DecodeError`] for bytes that are damaged or stand for more or fewer bytes.
     fn decompress(&self, part: &[u8], cx: &FilterContext<'_>, out: &mut [u8]) -> Result<(), DecodeError>;
+
+    /// As [`Filter::as_string_filter`].
+    fn string_filter(&self) -> Option<&dyn StringFilter> {
+        None
+    }
+}
+
+impl<C: PartCodec> Filter for C {
+    fn filter_type(&self) -> FilterType {
+        C::FILTER
+    }
+
+    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
+        self.check(cx)?;
+        encode(self, &chunk, cx)
+    }
+
+    fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
+        self.check(cx)?;
+        decode(self, &chunk, cx)
+    }
+
+    fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
+        self.check(cx)?;
+        decode_into(self, &chunk, cx, cells)
+    }
+
+    fn as_string_filter(&self) -> Option<&dyn StringFilter> {
+        self.string_filter()
+    }
 }
 
 /// Compresses every part of a chunk.
 ///
 /// # Errors
 /// Those of the codec, and parts of 4 GiB and more.
-pub fn encode<'a, C: PartCodec>(codec: &C, chunk: &Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
+fn encode<'a, C: PartCodec>(codec: &C, chunk: &Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
     let mut table = Writer::with_capacity(8 + 8 * (chunk.metadata.count() + chunk.data.count()));
     table.len_u32(chunk.metadata.count());
     table.len_u32(chunk.data.count());
@@ -55,7 +96,7 @@ pub fn encode<'a, C: PartCodec>(codec: &C, chunk: &Chunk<'a>, cx: &FilterContext
 ///
 /// # Errors
 /// [`FilterError::Corrupt`] when the table and the data disagree, or the codec refuses a part.
-pub fn decode<'a, C: PartCodec>(
+fn decode<'a, C: PartCodec>(
     codec: &C,
     chunk: &EncodedChunk<'_>,
     cx: &FilterContext<'_>,
@@ -78,7 +119,7 @@ pub fn decode<'a, C: PartCodec>(
 ///
 /// # Errors
 /// As [`decode`], and when the parts do not add up to the cells.
-pub fn decode_into<C: PartCodec>(
+fn decode_into<C: PartCodec>(
     codec: &C,
     chunk: &EncodedChunk<'_>,
     cx: &FilterContext<'_>,
