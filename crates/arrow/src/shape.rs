@@ -82,7 +82,7 @@ impl Shape {
 }
 
 /// Datatypes whose values mean nothing alone: one-byte text and plain bytes.
-fn is_bytes(datatype: Datatype) -> bool {
+pub(crate) fn is_bytes(datatype: Datatype) -> bool {
     use Datatype as D;
     matches!(datatype, D::Char | D::StringAscii | D::StringUtf8 | D::Any | D::Blob | D::GeomWkb | D::GeomWkt)
 }
