@@ -43,7 +43,9 @@ enum Owner<'a> {
     Group { storage: &'a dyn Storage, root: &'a ObjectPath, key: Option<&'a EncryptionKey> },
 }
 
-/// What can be a value of metadata: numbers, slices of numbers, text (as STRING_UTF8), booleans, and [`MetadataValue`].
+/// What can be a value of metadata: numbers, slices of numbers, text (as STRING_UTF8), and [`MetadataValue`].
+///
+/// Not booleans: the Python package of the reference reads no metadata of an array with a BOOL among them.
 pub trait IntoMetadata {
     /// The value.
     ///
@@ -147,12 +149,6 @@ impl IntoMetadata for String {
 impl IntoMetadata for &String {
     fn into_metadata(self) -> Result<MetadataValue, Error> {
         self.as_str().into_metadata()
-    }
-}
-
-impl IntoMetadata for bool {
-    fn into_metadata(self) -> Result<MetadataValue, Error> {
-        value(Datatype::Bool, vec![u8::from(self)])
     }
 }
 

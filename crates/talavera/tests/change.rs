@@ -70,7 +70,7 @@ fn metadata_of_every_kind_are_kept() {
     let array = sparse(folder.path());
     let day = MetadataValue::new(Datatype::DateTimeDay, 7_i64.to_le_bytes().to_vec()).unwrap();
     let edit = array.edit_metadata().put("int", 5).put("text", "naïve").put("empty", "").put("list", vec![1.5, 2.5]);
-    edit.put("yes", true).put("day", day.clone()).put(b"\xff".to_vec(), 1_u8).put("gone", 1).delete("gone").commit().unwrap();
+    edit.put("yes", 1_u8).put("day", day.clone()).put(b"\xff".to_vec(), 1_u8).put("gone", 1).delete("gone").commit().unwrap();
     array.edit_metadata().delete("int").at(u64::MAX / 4).commit().unwrap();
     array.edit_metadata().commit().unwrap();
     let array = array.reopen().unwrap();
@@ -81,7 +81,7 @@ fn metadata_of_every_kind_are_kept() {
     assert_eq!(shape("text"), Some((Datatype::StringUtf8, 6)));
     assert_eq!(shape("empty"), Some((Datatype::StringUtf8, 0)));
     assert_eq!(shape("list"), Some((Datatype::Float64, 2)));
-    assert_eq!((shape("yes"), metadata.get("day")), (Some((Datatype::Bool, 1)), Some(&day)));
+    assert_eq!((shape("yes"), metadata.get("day")), (Some((Datatype::UInt8, 1)), Some(&day)));
     let later = Array::options().at(u64::MAX / 4).open(folder.path()).unwrap();
     assert!(later.metadata().unwrap().get("int").is_none());
 }
