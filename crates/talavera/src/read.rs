@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use talavera_condition::QueryCondition;
 use talavera_engine::{CancelToken, OpenArray, Progress, ReadQuery, TIMESTAMPS_FIELD};
 use talavera_schema::{ArraySchema, Field, NdRange, Range};
 use talavera_types::{CellValNum, Datatype, Layout};
@@ -113,6 +114,23 @@ impl<'a> Read<'a> {
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self.with(|query| query.layout(order.into()))
+    }
+
+    /// What cells have to fulfil.
+    ///
+    /// Of a sparse array, other cells are left out; where cells of equal coordinates were written, the newest decides. Of
+    /// a dense array, the result keeps its shape, and the attributes of other cells are their fill values. The read fails
+    /// when the condition names unknown fields, or values that they cannot have.
+    ///
+    /// ```
+    /// # let array = talavera::Array::open("tests/data/sparse_string_dim")?;
+    /// let condition = talavera::field("v").gt(0) & talavera::field("id").ge("j");
+    /// let cells = array.read().condition(condition).cells()?;
+    /// assert!(cells.values::<i32>("v")?.iter().all(|value| *value > 0));
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    pub fn condition(self, condition: QueryCondition) -> Self {
+        self.with(|query| query.condition(condition))
     }
 
     /// The most memory that the read may hold at once, its result included, in bytes.
