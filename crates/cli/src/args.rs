@@ -1,5 +1,7 @@
 //! The command line.
 
+mod change;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -8,7 +10,12 @@ use talavera::Datatype;
 
 use crate::value::datetime;
 
-/// Looks into TileDB arrays and groups, and reads them.
+pub(crate) use change::{
+    CreateArgs, DeleteArgs, DuplicatesArg, EvolveArgs, GroupCommand, ImportArgs, MetaArgs, MetaChange, Place, RemoveArgs,
+    TransferArgs, When, WriteArgs, WriteOrder,
+};
+
+/// Looks into TileDB arrays and groups, reads, makes and changes them.
 #[derive(Debug, Parser)]
 #[command(name = "talavera", version, propagate_version = true)]
 pub(crate) struct CommandLine {
@@ -26,12 +33,33 @@ pub(crate) enum Command {
     Fragments(Described),
     /// Lists the arrays and groups in a folder or group
     Ls(LsArgs),
-    /// Shows the metadata of an array or group
-    Meta(Described),
+    /// Shows the metadata of an array or group; `meta put` and `meta delete` change them
+    Meta(MetaArgs),
     /// Reads cells
     Read(ReadArgs),
     /// Reads cells, throws them away, and says how long that took
     Scan(ScanArgs),
+    /// Counts cells
+    Count(CountArgs),
+    /// Makes an array by a schema
+    Create(CreateArgs),
+    /// Writes the cells of a file into an array
+    Write(WriteArgs),
+    /// Makes an array of a file: its schema is that of the data
+    Import(ImportArgs),
+    /// Adds and drops attributes
+    Evolve(EvolveArgs),
+    /// Deletes cells
+    Delete(DeleteArgs),
+    /// Makes groups, and adds and removes their members
+    #[command(subcommand)]
+    Group(GroupCommand),
+    /// Removes an array or group
+    Rm(RemoveArgs),
+    /// Moves an array or group
+    Mv(TransferArgs),
+    /// Copies an array or group
+    Cp(TransferArgs),
 }
 
 /// An array or group, and how to open it.
@@ -78,6 +106,9 @@ pub(crate) struct SelectionArgs {
     /// and a single value stands for both. Strings that hold `..` go in double quotes: 'id="a..b".."c"'
     #[arg(long = "range", value_name = "DIM=LO..HI", allow_hyphen_values = true)]
     pub(crate) ranges: Vec<String>,
+    /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) condition: Option<String>,
     /// Only these attributes and dimensions; `__timestamps` for when cells were written
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true)]
     pub(crate) fields: Vec<String>,
@@ -125,6 +156,18 @@ pub(crate) struct ScanArgs {
     /// Writes JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CountArgs {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Only cells with this coordinate between LO and HI, both included; may be repeated
+    #[arg(long = "range", value_name = "DIM=LO..HI", allow_hyphen_values = true)]
+    pub(crate) ranges: Vec<String>,
+    /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) condition: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -175,16 +218,15 @@ impl OrderArg {
 
 fn timestamps(text: &str) -> Result<RangeInclusive<u64>, String> {
     let (start, end) = text.split_once("..").ok_or("write START..END, ..END or START..")?;
-    let moment = |text: &str, open: u64| {
-        if text.is_empty() {
-            return Ok(open);
-        }
-        let date = || datetime::number(Datatype::DateTimeMs, text).ok().and_then(|ms| u64::try_from(ms).ok());
-        let ms = text.parse().ok().or_else(date);
-        ms.ok_or_else(|| format!("'{text}' is neither milliseconds since 1970 nor an ISO date"))
-    };
-    let (start, end) = (moment(start, 0)?, moment(end, u64::MAX)?);
+    let end_or = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { moment(text) };
+    let (start, end) = (end_or(start, 0)?, end_or(end, u64::MAX)?);
     if start > end { Err("the start lies after the end".to_owned()) } else { Ok(start..=end) }
+}
+
+fn moment(text: &str) -> Result<u64, String> {
+    let date = || datetime::number(Datatype::DateTimeMs, text).ok().and_then(|ms| u64::try_from(ms).ok());
+    let ms = text.parse().ok().or_else(date);
+    ms.ok_or_else(|| format!("'{text}' is neither milliseconds since 1970 nor an ISO date"))
 }
 
 #[cfg(test)]

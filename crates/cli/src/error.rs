@@ -3,10 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
+use talavera::EngineError;
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The array or group cannot be opened or read.
+    /// The array or group cannot be opened, read or changed.
     #[error(transparent)]
     Talavera(#[from] talavera::Error),
     /// The cells cannot be written as Arrow data.
@@ -22,6 +24,14 @@ pub(crate) enum Error {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// A file with cells holds what cannot be read, or what the array does not take.
+    #[error("{}: {reason}", path.display())]
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, and what is wrong.
+        reason: String,
     },
     /// The output cannot be written.
     #[error("the output cannot be written: {0}")]
@@ -45,8 +55,10 @@ impl Error {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
-            // A question that does not fit the array: a range out of its domain, an order that it does not have.
-            Self::Talavera(talavera::Error::Engine(talavera::EngineError::Invalid(_))) => USAGE,
+            // What does not fit the array: a range out of its domain, an order that it does not have, a field.
+            Self::Talavera(talavera::Error::Engine(
+                EngineError::Invalid(_) | EngineError::Condition(_) | EngineError::Schema(_) | EngineError::AlreadyExists { .. },
+            )) => USAGE,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => SUCCESS,
             _ => FAILURE,
         }
@@ -61,6 +73,9 @@ impl Error {
         };
         if error.is_not_found() {
             return Some("`talavera ls` shows the arrays and groups in a folder".to_owned());
+        }
+        if error.is_already_there() {
+            return Some("choose another place, or take away what is there with `talavera rm`".to_owned());
         }
         if error.is_over_budget() {
             return Some("read less: narrow --range, or name fewer --fields".to_owned());

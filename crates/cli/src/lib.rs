@@ -3,9 +3,13 @@
 #![warn(clippy::indexing_slicing)]
 
 mod args;
+mod column;
 mod commands;
+mod condition;
 mod error;
+mod field_text;
 mod format;
+mod input;
 mod progress;
 mod range;
 mod selection;
@@ -52,6 +56,16 @@ fn dispatch(command: &Command, out: &mut dyn Write) -> Result<(), Error> {
         Command::Meta(args) => commands::meta::run(args, out),
         Command::Read(args) => commands::read::run(args, out),
         Command::Scan(args) => commands::scan::run(args, out),
+        Command::Count(args) => commands::count::run(args, out),
+        Command::Create(args) => commands::create::run(args, out),
+        Command::Write(args) => commands::write::run(args, out),
+        Command::Import(args) => commands::import::run(args, out),
+        Command::Evolve(args) => commands::evolve::run(args, out),
+        Command::Delete(args) => commands::delete::run(args, out),
+        Command::Group(command) => commands::group::run(command, out),
+        Command::Rm(args) => commands::objects::remove(args, out),
+        Command::Mv(args) => commands::objects::rename(args, out),
+        Command::Cp(args) => commands::objects::copy(args, out),
     }
 }
 

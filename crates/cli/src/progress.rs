@@ -1,5 +1,6 @@
-//! A line on the terminal for reads that take longer than a second.
+//! A line on the terminal for what takes longer than a second.
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +24,62 @@ struct Shared {
     bar: OnceLock<ProgressBar>,
     /// The threads that decode report one after the other; the highest numbers are the newest.
     latest: Mutex<Progress>,
+}
+
+/// Follows the rows of an input, on the one thread that reads them.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    started: Instant,
+    visible: bool,
+    count: Cell<u64>,
+    verb: &'static str,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Rows {
+    /// A line that begins with what is done: "reading".
+    pub(crate) fn new(verb: &'static str) -> Self {
+        let visible = std::io::stderr().is_terminal();
+        Self { started: Instant::now(), visible, count: Cell::new(0), verb, bar: OnceLock::new() }
+    }
+
+    /// Counts rows.
+    pub(crate) fn add(&self, rows: u64) {
+        /// Rows between two looks at the clock.
+        const STEP: u64 = 1 << 12;
+        let before = self.count.get();
+        self.count.set(before + rows);
+        if self.visible && before / STEP != self.count.get() / STEP && self.started.elapsed() > SILENCE {
+            self.show(self.verb);
+        }
+    }
+
+    /// Says what is done with the rows now, if the line is shown already or there are so many that it will be.
+    pub(crate) fn say(&self, verb: &str) {
+        const MANY: u64 = 1 << 20;
+        if self.visible && (self.bar.get().is_some() || self.count.get() > MANY) {
+            self.show(verb);
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn show(&self, verb: &str) {
+        let bar = self.bar.get_or_init(new_bar);
+        bar.set_message(format!("{verb} {} rows", HumanCount(self.count.get())));
+        bar.tick();
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.finish();
+    }
 }
 
 impl Meter {

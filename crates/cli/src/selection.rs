@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use talavera::{Array, ArraySchema, Enumeration, Field, FieldBuffer, Order, Range, Read};
+use talavera::{Array, ArraySchema, Enumeration, Field, FieldBuffer, Order, QueryCondition, Range, Read};
 
 use crate::args::{OrderArg, SelectionArgs};
 use crate::error::Error;
-use crate::range;
 use crate::value::Shape;
+use crate::{condition, range};
 
 /// Cells and fields of an array, in an order.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     /// The ranges asked for, for each dimension.
     pub(crate) ranges: Vec<Vec<Range>>,
+    /// What the cells have to fulfil.
+    pub(crate) condition: Option<QueryCondition>,
     /// The fields to read, in order.
     pub(crate) fields: Vec<FieldView>,
     /// The order asked for.
@@ -65,6 +67,7 @@ impl Selection {
         let view = |name: String| FieldView { is_dimension: is_dimension(&name), name, enumeration: None };
         Ok(Self {
             ranges,
+            condition: args.condition.as_deref().map(condition::from_text).transpose()?,
             fields: fields.into_iter().map(view).collect(),
             order: args.order,
             memory_limit_mib: args.memory_limit,
@@ -90,7 +93,10 @@ impl Selection {
         let ranges = self.ranges.iter().enumerate();
         let read = ranges.fold(array.read(), |read, (dimension, ranges)| read.ranges(dimension, ranges));
         let names = self.fields.iter().map(|field| field.name.as_str());
-        let read = read.fields(names).order(self.order.map_or(default_order, OrderArg::order));
+        let mut read = read.fields(names).order(self.order.map_or(default_order, OrderArg::order));
+        if let Some(condition) = &self.condition {
+            read = read.condition(condition.clone());
+        }
         match self.memory_limit_mib {
             Some(mib) => read.memory_limit(mib << 20),
             None => read,
@@ -125,15 +131,18 @@ impl Selection {
     fn dense_bytes(&self, schema: &ArraySchema) -> Option<u64> {
         /// An offset.
         const VAR_BYTES: usize = 8;
-        let counts = self
-            .dense_ranges(schema)
-            .map(|ranges| ranges.into_iter().try_fold(0_u64, |cells, range| cells.checked_add(range.cell_count()?)));
         let bytes = self.fields.iter().map(|field| match schema.field(&field.name) {
             Some(Field::Attribute(index)) => schema.attributes.get(index).and_then(|a| a.cell_bytes()).unwrap_or(VAR_BYTES),
             _ => schema.dimension(&field.name).and_then(|(_, d)| d.cell_bytes()).unwrap_or(VAR_BYTES),
         });
-        let cell_bytes = u64::try_from(bytes.sum::<usize>()).ok()?;
-        counts.into_iter().try_fold(cell_bytes, |product, count| product.checked_mul(count?))
+        u64::try_from(bytes.sum::<usize>()).ok()?.checked_mul(self.dense_cells(schema)?)
+    }
+
+    /// Cells of a dense result; none where they cannot be counted.
+    pub(crate) fn dense_cells(&self, schema: &ArraySchema) -> Option<u64> {
+        let along =
+            |ranges: Vec<&Range>| ranges.into_iter().try_fold(0_u64, |cells, range| cells.checked_add(range.cell_count()?));
+        self.dense_ranges(schema).try_fold(1_u64, |product, ranges| product.checked_mul(along(ranges)?))
     }
 }
 

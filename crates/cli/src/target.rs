@@ -55,8 +55,8 @@ impl Target {
         if let Some(timestamps) = &self.timestamps {
             options = options.timestamps(timestamps.clone());
         }
-        if let Some(path) = &self.key_file {
-            options = options.key_bytes(&key(path)?)?;
+        if let Some(key) = self.key()? {
+            options = options.key_bytes(&key)?;
         }
         if let Some(threads) = self.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -66,13 +66,31 @@ impl Target {
         Ok(options)
     }
 
-    fn check_scheme(&self) -> Result<(), Error> {
-        match self.uri.split_once("://") {
-            Some((scheme, _)) if scheme != "file" => {
-                Err(Error::usage(format!("{}: only paths and file:// URIs can be opened", self.uri)))
-            }
-            _ => Ok(()),
-        }
+    /// The bytes of the key, if one is given.
+    ///
+    /// # Errors
+    /// When the key file cannot be read, and when it has no key.
+    pub(crate) fn key(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.key_file.as_deref().map(key).transpose()
+    }
+
+    /// Refuses what is not a local folder.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub(crate) fn check_scheme(&self) -> Result<(), Error> {
+        check_scheme(&self.uri)
+    }
+}
+
+/// Refuses what is not a local folder.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub(crate) fn check_scheme(uri: &str) -> Result<(), Error> {
+    match uri.split_once("://") {
+        Some((scheme, _)) if scheme != "file" => Err(Error::usage(format!("{uri}: only paths and file:// URIs can be opened"))),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One cell, or any value of a datatype, as JSON and as text.
 
 pub(crate) mod datetime;
+mod input;
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,12 @@
 //! `schema`: what an array's cells look like.
 
+pub(crate) mod filter;
+pub(crate) mod from_json;
 mod json;
 
 use std::io::Write;
 
-use talavera::{Array, ArraySchema, CellValNum, FilterList, FilterSpec, TileExtent};
+use talavera::{Array, ArraySchema, CellValNum, Datatype, FilterList, FilterSpec, TileExtent};
 
 use crate::args::Described;
 use crate::error::Error;
@@ -126,10 +128,15 @@ fn filters_text(filters: &FilterList) -> String {
     filters.filters.iter().map(filter_text).collect::<Vec<_>>().join(" > ")
 }
 
-/// A filter with the options that it was given; a level of -1 is the default.
+/// A filter with the options that it was given; a level of -1 and the datatype ANY are the defaults.
 fn filter_text(filter: &FilterSpec) -> String {
     let options = json::filter_options(filter);
-    let given = options.iter().filter(|(key, value)| !(*key == "level" && *value == -1));
+    let is_default = |key: &str, value: &serde_json::Value| match key {
+        "level" => *value == -1,
+        "reinterpret" => *value == Datatype::Any.code(),
+        _ => false,
+    };
+    let given = options.iter().filter(|(key, value)| !is_default(key, value));
     let given: Vec<_> = given.map(|(key, value)| format!("{key} {value}")).collect();
     let name = filter.filter_type().name();
     if given.is_empty() { name.to_owned() } else { format!("{name} ({})", given.join(", ")) }
