@@ -51,7 +51,7 @@ fn a_tree_over_many_tiles_has_one_parent_for_ten_children() {
         let tree = RTree::build((0..tiles).map(|tile| ints(tile, tile)).collect());
         tree.levels().iter().map(Vec::len).collect::<Vec<_>>()
     };
-    assert_eq!(sizes(0), []);
+    assert!(sizes(0).is_empty());
     assert_eq!(sizes(1), [1]);
     assert_eq!(sizes(10), [1, 10]);
     assert_eq!(sizes(1001), [1, 2, 11, 101, 1001]);
