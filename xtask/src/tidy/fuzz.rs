@@ -51,6 +51,8 @@ const TARGETS: &[(&str, &[&str])] = &[
             "crates/filter/src/compressor.",
             "crates/filter/src/part_table.",
             "crates/filter/src/strings.",
+            "crates/filter/src/part_table.",
+            "crates/filter/src/strings.",
             "crates/pipeline/src/pipeline/",
             "crates/pipeline/src/registry.",
             "crates/pipeline/src/tile.",
