@@ -91,3 +91,70 @@ macro_rules! decoder_laws {
         }
     };
 }
+
+/// States the laws of a pair that appends the encoded form of cells to a vector and exactly fills cells from it: the three
+/// of [`decoder_laws!`](crate::decoder_laws), and that a wrong declared length is an error, that bytes of any origin do not
+/// panic, and that what was in the output stays. `cells` is a strategy of exactly `bytes` bytes.
+///
+/// ```
+/// talavera_testkit::cells_laws! {
+///     mod copy_laws {
+///         cells: proptest::collection::vec(proptest::num::u8::ANY, 8), bytes: 8,
+///         encode: |cells: &[u8], out: &mut Vec<u8>| out.extend_from_slice(cells),
+///         decode: |bytes: &[u8], cells: &mut [u8]| match bytes.len() == cells.len() {
+///             true => Ok(cells.copy_from_slice(bytes)),
+///             false => Err("another length"),
+///         },
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! cells_laws {
+    (mod $name:ident { cells: $cells:expr, bytes: $bytes:expr, encode: $encode:expr, decode: $decode:expr $(,)? }) => {
+        #[cfg(test)]
+        mod $name {
+            #[allow(unused_imports, reason = "the expressions may need none of them")]
+            use super::*;
+
+            fn encoded(cells: &[u8]) -> Vec<u8> {
+                let mut out = Vec::new();
+                $encode(cells, &mut out);
+                out
+            }
+
+            $crate::decoder_laws! {
+                mod decoder {
+                    value: Vec<u8> = $cells,
+                    encode: |cells: &Vec<u8>| encoded(cells),
+                    decode: |bytes: &[u8]| {
+                        let mut cells = vec![0; $bytes];
+                        $decode(bytes, &mut cells).map(|()| cells)
+                    },
+                }
+            }
+
+            proptest::proptest! {
+                #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, cases: 64, ..Default::default() })]
+
+                #[test]
+                fn a_wrong_declared_length_is_an_error(cells in $cells, len in 0usize..300) {
+                    let decoded = $decode(&encoded(&cells), &mut vec![0; len]);
+                    proptest::prop_assert_eq!(decoded.is_ok(), len == $bytes);
+                }
+
+                #[test]
+                fn bytes_of_any_origin_do_not_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200), len in 0usize..300) {
+                    let _ = $decode(&bytes, &mut vec![0; len]);
+                }
+
+                #[test]
+                fn what_was_in_the_output_stays(cells in $cells) {
+                    let alone = encoded(&cells);
+                    let mut out = alone.clone();
+                    $encode(&cells, &mut out);
+                    proptest::prop_assert_eq!(out, [alone.clone(), alone].concat());
+                }
+            }
+        }
+    };
+}

@@ -22,7 +22,7 @@ const MAP: &[(&str, u32, &[&str])] = &[
     ("arrow", 7, &["talavera", "engine", "schema", "types"]),
     ("cli", 8, &["talavera", "arrow"]),
     // Never published, for tests only.
-    ("testkit", 2, &["codec", "types", "storage"]),
+    ("testkit", 3, &["filter", "codec", "types", "storage"]),
     ("peer", 0, &[]),
 ];
 
