@@ -2,15 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use talavera_codec::Limits;
-use talavera_filter::{EncodedChunk, Filter, FilterContext};
+use talavera_filter::{EncodedChunk, Filter};
 use talavera_filter_aes_256_gcm::Aes256Gcm;
-use talavera_types::{Datatype, FormatVersion};
-
-fn with_context<R>(check: impl FnOnce(&FilterContext<'_>) -> R) -> R {
-    let limits = Limits::new(1 << 20);
-    check(&FilterContext { datatype: Datatype::Int32, cell_bytes: 4, version: FormatVersion::DEFAULT, limits: &limits })
-}
+use talavera_testkit::filters::with_context;
+use talavera_types::Datatype;
 
 const KEY: &[u8; 32] = b"0123456789abcdeF0123456789abcdeF";
 
@@ -31,7 +26,7 @@ fn one_data_part() {
         0x47, 0xe7, 0xca, 0xf6, 0x96, 0x83, 0x3b, 0x72, 0x60, 0x66, 0xc8, 0xae, 0x92, 0x87, 0xb8, 0x04, 0x9e, 0xee, 0x94, 0x87,
         0x2f, 0x82, 0xd7, 0xad, 0xd3, 0xd1, 0xb3, 0xc6, 0xd2, 0x53, 0x19, 0x21, 0xe7, 0x47, 0xf6, 0x13,
     ];
-    with_context(|cx| {
+    with_context(Datatype::Int32, |cx| {
         let filter = Aes256Gcm::new(KEY);
         let decoded = filter.decode(EncodedChunk::new(metadata, data), cx).unwrap();
         assert_eq!(decoded, EncodedChunk::new(&[], cells));
@@ -66,7 +61,7 @@ fn metadata_of_filters_before_is_encrypted_first() {
         0x0a, 0xb4, 0x6e, 0xb2, 0xb9, 0xc4, 0x31, 0x68, 0x17, 0xfe, 0x1b, 0xbe, 0x8e, 0x71, 0xb4, 0x52, 0x0d, 0x80, 0x78, 0x5a,
         0x69, 0x72, 0xff, 0x44,
     ];
-    with_context(|cx| {
+    with_context(Datatype::Int32, |cx| {
         let decoded = Aes256Gcm::new(KEY).decode(EncodedChunk::new(metadata, data), cx).unwrap();
         assert_eq!(decoded, EncodedChunk::new(plain_metadata, plain_data));
     });

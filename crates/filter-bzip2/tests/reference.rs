@@ -2,32 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
-use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext};
+use talavera_filter::{Chunk, EncodedChunk, Filter};
 use talavera_filter_bzip2::Bzip2;
-use talavera_types::{Datatype, FormatVersion};
+use talavera_testkit::filters::{decodes_to, with_context};
+use talavera_types::Datatype;
 
 const FILTER: Bzip2 = Bzip2 { level: -1 };
 
-fn with_context<T>(act: impl FnOnce(&FilterContext<'_>) -> T) -> T {
-    let limits = Limits::new(1 << 20);
-    act(&FilterContext { datatype: Datatype::UInt8, cell_bytes: 1, version: FormatVersion::DEFAULT, limits: &limits })
-}
-
 /// The chunk is decoded to the cells and to what a filter before left as metadata.
 fn check(metadata: &[u8], data: &[u8], metadata_before: &[u8], cells: &[u8]) {
-    with_context(|cx| {
-        let decoded = FILTER.decode(EncodedChunk::new(metadata, data), cx).unwrap();
-        assert_eq!(decoded, EncodedChunk::new(metadata_before, cells));
-        let mut in_place = vec![0xaa; cells.len()];
-        let result = FILTER.decode_into(EncodedChunk::new(metadata, data), cx, &mut in_place);
-        if metadata_before.is_empty() {
-            result.unwrap();
-            assert_eq!(in_place, cells);
-        } else {
-            result.expect_err("metadata is left");
-        }
-    });
+    let (chunk, expected) = (EncodedChunk::new(metadata, data), EncodedChunk::new(metadata_before, cells));
+    with_context(Datatype::UInt8, |cx| decodes_to(&FILTER, cx, chunk, expected));
 }
 
 #[test]
@@ -91,7 +76,7 @@ fn chunks_of_the_reference_are_read() {
 #[test]
 fn what_is_written_is_read() {
     let cells: Vec<u8> = (0u32..20_000).flat_map(|cell| (cell / 3).to_le_bytes()).collect();
-    with_context(|cx| {
+    with_context(Datatype::UInt8, |cx| {
         for level in [-1, 0, 1, 9] {
             let filter = Bzip2 { level };
             let encoded = filter.encode(Chunk::new(&cells), cx).unwrap();

@@ -2,25 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
-use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext};
+use talavera_filter::EncodedChunk;
 use talavera_filter_delta::Delta;
-use talavera_types::{Datatype, FormatVersion};
+use talavera_testkit::filters::{decodes_to, encodes_to, with_context};
+use talavera_types::Datatype;
 
 /// The chunk is decoded to the cells, and the cells are encoded to the chunk where `writes`.
 fn check(reinterpret: Datatype, datatype: Datatype, metadata: &[u8], data: &[u8], cells: &[u8], writes: bool) {
-    let limits = Limits::new(1 << 20);
-    let (cell_bytes, version) = (datatype.size(), FormatVersion::DEFAULT);
-    let cx = FilterContext { datatype, cell_bytes, version, limits: &limits };
-    let decoded = Delta { reinterpret }.decode(EncodedChunk::new(metadata, data), &cx).unwrap();
-    assert_eq!(decoded, EncodedChunk::new(&[], cells));
-    let mut in_place = vec![0xaa; cells.len()];
-    Delta { reinterpret }.decode_into(EncodedChunk::new(metadata, data), &cx, &mut in_place).unwrap();
-    assert_eq!(in_place, cells);
-    if writes {
-        let encoded = Delta { reinterpret }.encode(Chunk::new(cells), &cx).unwrap();
-        assert_eq!((&*encoded.metadata.concat(), &*encoded.data.concat()), (metadata, data));
-    }
+    with_context(datatype, |cx| {
+        decodes_to(&Delta { reinterpret }, cx, EncodedChunk::new(metadata, data), EncodedChunk::new(&[], cells));
+        if writes {
+            encodes_to(&Delta { reinterpret }, cx, cells, metadata, data);
+        }
+    });
 }
 
 #[test]

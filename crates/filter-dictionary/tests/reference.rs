@@ -5,31 +5,14 @@
 use talavera_codec::Limits;
 use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
 use talavera_filter_dictionary::Dictionary;
+use talavera_testkit::filters::strings::check_strings;
 use talavera_types::{Datatype, FormatVersion};
-
-/// The chunk is decoded to the strings, and the strings are encoded to the chunk.
-fn check_strings(metadata: &[u8], data: &[u8], strings: &[&str]) {
-    let limits = Limits::new(1 << 20);
-    let version = FormatVersion::DEFAULT;
-    let cx = FilterContext { datatype: Datatype::StringUtf8, cell_bytes: 1, version, limits: &limits };
-    let filter = Dictionary.as_string_filter().unwrap();
-    let starts: Vec<u64> =
-        strings.iter().scan(0, |end, string| Some(std::mem::replace(end, *end + string.len() as u64))).collect();
-    let values = strings.concat().into_bytes();
-
-    let (mut decoded, mut offsets) = (vec![0xaa; values.len()], Vec::new());
-    filter.decode_strings(EncodedChunk::new(metadata, data), &cx, strings.len(), &mut decoded, &mut offsets).unwrap();
-    assert_eq!((&decoded, &offsets), (&values, &starts));
-
-    offsets.push(values.len() as u64);
-    let encoded = filter.encode_strings(&values, &offsets, &cx).unwrap();
-    assert_eq!((&*encoded.metadata.concat(), &*encoded.data.concat()), (metadata, data));
-}
 
 #[test]
 fn strings_of_the_reference_are_read_and_written() {
     // STRING_ASCII, words.
     check_strings(
+        &Dictionary,
         &[
             0, 0, 0, 0, 1, 0, 0, 0, 0x1c, 0, 0, 0, 7, 0, 0, 0, 0x38, 0, 0, 0, 1, 1, 0x18, 0, 0, 0, 4, 0x48, 0x47, 0x35, 0x34, 4,
             0x63, 0x68, 0x72, 0x31, 0x0c, 0x63, 0x68, 0x72, 0x6f, 0x6d, 0x6f, 0x73, 0x6f, 0x6d, 0x65, 0x2d, 0x58, 0,
@@ -39,6 +22,7 @@ fn strings_of_the_reference_are_read_and_written() {
     );
     // STRING_UTF8, words.
     check_strings(
+        &Dictionary,
         &[
             0, 0, 0, 0, 1, 0, 0, 0, 0x32, 0, 0, 0, 7, 0, 0, 0, 0x38, 0, 0, 0, 1, 1, 0x1d, 0, 0, 0, 5, 0x70, 0x6c, 0x61, 0x69,
             0x6e, 8, 0xf0, 0x9f, 0x8e, 0x89, 0xf0, 0x9f, 0x8e, 0x89, 0x0c, 0xcf, 0x80, 0xe2, 0x89, 0x88, 0x33, 0x2e, 0x31, 0x34,
@@ -49,6 +33,7 @@ fn strings_of_the_reference_are_read_and_written() {
     );
     // STRING_ASCII, five empty strings.
     check_strings(
+        &Dictionary,
         &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0x28, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0],
         &[0, 0, 0, 0, 0],
         &["", "", "", "", ""],

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext};
+use talavera_filter::EncodedChunk;
 use talavera_filter_float_scale::FloatScale;
+use talavera_testkit::filters::{decodes_to, encodes_to, with_version};
 use talavera_types::{Datatype, FormatVersion};
 
 /// A chunk of one filter: the cells, and metadata and data as they stand on disk.
@@ -20,19 +20,10 @@ struct Reference<'a> {
 
 fn check(reference: &Reference<'_>) {
     let Reference { filter, datatype, version, cells, read_back, metadata, data } = reference;
-    let limits = Limits::new(1 << 20);
-    let version = FormatVersion::new(*version).unwrap();
-    let cx = FilterContext { datatype: *datatype, cell_bytes: datatype.size(), version, limits: &limits };
-
-    let encoded = filter.encode(Chunk::new(cells), &cx).unwrap();
-    assert_eq!(*encoded.metadata.concat(), **metadata);
-    assert_eq!(*encoded.data.concat(), **data);
-
-    let decoded = filter.decode(EncodedChunk::new(metadata, data), &cx).unwrap();
-    assert_eq!(decoded, EncodedChunk::new(&[], read_back));
-    let mut out = vec![0xaa; cells.len()];
-    filter.decode_into(EncodedChunk::new(metadata, data), &cx, &mut out).unwrap();
-    assert_eq!(out, *read_back);
+    with_version(*datatype, FormatVersion::new(*version).unwrap(), |cx| {
+        encodes_to(filter, cx, cells, metadata, data);
+        decodes_to(filter, cx, EncodedChunk::new(metadata, data), EncodedChunk::new(&[], read_back));
+    });
 }
 
 /// `scale_float_1_1_0/float32/ramp/9`, written by 2.30.0.

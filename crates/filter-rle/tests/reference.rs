@@ -3,24 +3,20 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext};
+use talavera_filter::{EncodedChunk, Filter, FilterContext};
 use talavera_filter_rle::Rle;
+use talavera_testkit::filters::strings::check_strings;
+use talavera_testkit::filters::{decodes_to, encodes_to, with_context};
 use talavera_types::{Datatype, FormatVersion};
 
 /// The chunk is decoded to the cells, and the cells are encoded to the chunk where `writes`.
 fn check(datatype: Datatype, metadata: &[u8], data: &[u8], cells: &[u8], writes: bool) {
-    let limits = Limits::new(1 << 20);
-    let (cell_bytes, version) = (datatype.size(), FormatVersion::DEFAULT);
-    let cx = FilterContext { datatype, cell_bytes, version, limits: &limits };
-    let decoded = Rle.decode(EncodedChunk::new(metadata, data), &cx).unwrap();
-    assert_eq!(decoded, EncodedChunk::new(&[], cells));
-    let mut in_place = vec![0xaa; cells.len()];
-    Rle.decode_into(EncodedChunk::new(metadata, data), &cx, &mut in_place).unwrap();
-    assert_eq!(in_place, cells);
-    if writes {
-        let encoded = Rle.encode(Chunk::new(cells), &cx).unwrap();
-        assert_eq!((&*encoded.metadata.concat(), &*encoded.data.concat()), (metadata, data));
-    }
+    with_context(datatype, |cx| {
+        decodes_to(&Rle, cx, EncodedChunk::new(metadata, data), EncodedChunk::new(&[], cells));
+        if writes {
+            encodes_to(&Rle, cx, cells, metadata, data);
+        }
+    });
 }
 
 #[test]
@@ -67,29 +63,11 @@ fn chunks_of_the_reference_are_read_and_written() {
     check(Datatype::Blob, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], &[], &[], true);
 }
 
-/// The chunk is decoded to the strings, and the strings are encoded to the chunk.
-fn check_strings(metadata: &[u8], data: &[u8], strings: &[&str]) {
-    let limits = Limits::new(1 << 20);
-    let version = FormatVersion::DEFAULT;
-    let cx = FilterContext { datatype: Datatype::StringUtf8, cell_bytes: 1, version, limits: &limits };
-    let filter = Rle.as_string_filter().unwrap();
-    let starts: Vec<u64> =
-        strings.iter().scan(0, |end, string| Some(std::mem::replace(end, *end + string.len() as u64))).collect();
-    let values = strings.concat().into_bytes();
-
-    let (mut decoded, mut offsets) = (vec![0xaa; values.len()], Vec::new());
-    filter.decode_strings(EncodedChunk::new(metadata, data), &cx, strings.len(), &mut decoded, &mut offsets).unwrap();
-    assert_eq!((&decoded, &offsets), (&values, &starts));
-
-    offsets.push(values.len() as u64);
-    let encoded = filter.encode_strings(&values, &offsets, &cx).unwrap();
-    assert_eq!((&*encoded.metadata.concat(), &*encoded.data.concat()), (metadata, data));
-}
-
 #[test]
 fn strings_of_the_reference_are_read_and_written() {
     // STRING_ASCII, words.
     check_strings(
+        &Rle,
         &[0, 0, 0, 0, 1, 0, 0, 0, 0x1c, 0, 0, 0, 0x22, 0, 0, 0, 0x38, 0, 0, 0, 1, 1],
         &[
             1, 4, 0x48, 0x47, 0x35, 0x34, 2, 4, 0x63, 0x68, 0x72, 0x31, 1, 0x0c, 0x63, 0x68, 0x72, 0x6f, 0x6d, 0x6f, 0x73, 0x6f,
@@ -99,6 +77,7 @@ fn strings_of_the_reference_are_read_and_written() {
     );
     // STRING_UTF8, words.
     check_strings(
+        &Rle,
         &[0, 0, 0, 0, 1, 0, 0, 0, 0x32, 0, 0, 0, 0x39, 0, 0, 0, 0x38, 0, 0, 0, 1, 1],
         &[
             2, 5, 0x70, 0x6c, 0x61, 0x69, 0x6e, 1, 8, 0xf0, 0x9f, 0x8e, 0x89, 0xf0, 0x9f, 0x8e, 0x89, 1, 0x0c, 0xcf, 0x80, 0xe2,
@@ -108,7 +87,7 @@ fn strings_of_the_reference_are_read_and_written() {
         &["plain", "plain", "🎉🎉", "π≈3.14159", "", "🎉🎉", "π≈3.14159"],
     );
     // STRING_ASCII, five empty strings.
-    check_strings(&[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0x28, 0, 0, 0, 1, 1], &[5, 0], &["", "", "", "", ""]);
+    check_strings(&Rle, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0x28, 0, 0, 0, 1, 1], &[5, 0], &["", "", "", "", ""]);
 }
 
 /// Runs of eight short words and one of 300 times `x`, whose length the reference cut to one byte; it cannot read them.

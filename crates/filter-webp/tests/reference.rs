@@ -2,33 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, WebpFormat};
+use talavera_filter::{Chunk, EncodedChunk, Filter, WebpFormat};
 use talavera_filter_webp::Webp;
-use talavera_types::{Datatype, FormatVersion};
+use talavera_testkit::filters::{decodes_to, with_context};
+use talavera_types::Datatype;
 
 fn webp(format: WebpFormat, lossless: bool, x_extent: u16) -> Webp {
     Webp { quality: 50.0, format, lossless, y_extent: 5, x_extent }
 }
 
-fn with_context<R>(check: impl FnOnce(&FilterContext<'_>) -> R) -> R {
-    let limits = Limits::new(1 << 20);
-    check(&FilterContext { datatype: Datatype::UInt8, cell_bytes: 1, version: FormatVersion::DEFAULT, limits: &limits })
-}
-
 fn check(filter: Webp, metadata: &[u8], data: &[u8], read_back: &[u8]) {
-    with_context(|cx| {
-        let decoded = filter.decode(EncodedChunk::new(metadata, data), cx).unwrap();
-        assert_eq!(decoded, EncodedChunk::new(&[], read_back));
-        let mut out = vec![0xaa; read_back.len()];
-        filter.decode_into(EncodedChunk::new(metadata, data), cx, &mut out).unwrap();
-        assert_eq!(out, read_back);
-    });
+    let (chunk, expected) = (EncodedChunk::new(metadata, data), EncodedChunk::new(&[], read_back));
+    with_context(Datatype::UInt8, |cx| decodes_to(&filter, cx, chunk, expected));
 }
 
 /// What we write, the images being others than the library's, comes back exactly.
 fn check_own(filter: Webp, pixels: &[u8]) {
-    with_context(|cx| {
+    with_context(Datatype::UInt8, |cx| {
         let encoded = filter.encode(Chunk::new(pixels), cx).unwrap();
         check(filter, &encoded.metadata.concat(), &encoded.data.concat(), pixels);
     });

@@ -1,38 +1,8 @@
 //! Chunks that libtiledb wrote: decoding gives the cells back, and encoding gives the same bytes.
 
-#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
-
-use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext};
 use talavera_filter_xor::Xor;
-use talavera_types::{Datatype, FormatVersion};
-
-/// A chunk of one filter: the cells, and metadata and data as they stand on disk.
-struct Reference<'a> {
-    filter: Xor,
-    datatype: Datatype,
-    version: u32,
-    cells: &'a [u8],
-    metadata: &'a [u8],
-    data: &'a [u8],
-}
-
-fn check(reference: &Reference<'_>) {
-    let Reference { filter, datatype, version, cells, metadata, data } = reference;
-    let limits = Limits::new(1 << 20);
-    let version = FormatVersion::new(*version).unwrap();
-    let cx = FilterContext { datatype: *datatype, cell_bytes: datatype.size(), version, limits: &limits };
-
-    let encoded = filter.encode(Chunk::new(cells), &cx).unwrap();
-    assert_eq!(*encoded.metadata.concat(), **metadata);
-    assert_eq!(*encoded.data.concat(), **data);
-
-    let decoded = filter.decode(EncodedChunk::new(metadata, data), &cx).unwrap();
-    assert_eq!(decoded, EncodedChunk::new(&[], cells));
-    let mut out = vec![0xaa; cells.len()];
-    filter.decode_into(EncodedChunk::new(metadata, data), &cx, &mut out).unwrap();
-    assert_eq!(out, *cells);
-}
+use talavera_testkit::filters::{Reference, check};
+use talavera_types::Datatype;
 
 /// `xor/int8/random/9`, written by 2.30.0.
 #[test]
