@@ -9,7 +9,7 @@ mod cases;
 mod cells;
 mod describe;
 mod json;
-mod random;
+pub(crate) mod random;
 mod schema;
 
 use std::fs;

@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+mod compare;
 mod corpus;
 mod fixtures;
 mod fuzz;
+mod interop;
 mod peer;
 mod status;
 mod tidy;
@@ -44,6 +46,16 @@ enum Command {
     /// One release's part of `fixtures`, in a process of its own.
     #[command(hide = true)]
     FixturesPart(fixtures::Part),
+    /// Run random arrays through our engine and the real library and compare what they read.
+    Interop(interop::Options),
+    /// Some cases of `interop`, in a process of their own.
+    #[command(hide = true)]
+    InteropPart(interop::Part),
+    /// Time our engine and the real library on the same arrays.
+    Compare(compare::Options),
+    /// One row of `compare` by one engine, in a process of its own, for its peak memory.
+    #[command(hide = true)]
+    ComparePart(compare::Part),
     /// Write seeds for the fuzz targets into fuzz/corpus.
     Corpus,
     /// Run the fuzz targets for a while and print what came of it.
@@ -57,6 +69,10 @@ fn main() -> ExitCode {
         Command::Peer { all, release } => peer::run(all, release.as_deref()),
         Command::Fixtures => fixtures::run(),
         Command::FixturesPart(part) => fixtures::run_part(&part),
+        Command::Interop(options) => interop::run(&options),
+        Command::InteropPart(part) => interop::run_part(&part),
+        Command::Compare(options) => compare::run(&options),
+        Command::ComparePart(part) => compare::run_part(&part),
         Command::Corpus => corpus::run(),
         Command::Fuzz(options) => fuzz::run(&options),
     };

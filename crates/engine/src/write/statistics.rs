@@ -15,7 +15,8 @@ use crate::order::OrderKey;
 /// The statistics of a field in one tile.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TileStatistics {
-    /// In the bytes of the datatype; zeros, or no bytes for cells of variable length, where no cell has a value.
+    /// In the bytes of the datatype. Where no cell has a value there are zeros, or no bytes for cells of variable length; of
+    /// numbers in tiles that were written in part, what a search for them begins with.
     pub(crate) min: Vec<u8>,
     pub(crate) max: Vec<u8>,
     /// As it is stored.
@@ -34,7 +35,10 @@ impl TileStatistics {
             statistics.null_count = statistics.cells - valid().count() as u64;
         }
         if stored.min_max {
-            (statistics.min, statistics.max) = min_max(shape, cells, valid());
+            let in_part = statistics.cells < cells.len() as u64;
+            let bounds = min_max(shape, cells, valid()).or_else(|| no_bounds(shape.datatype).filter(|_| in_part));
+            let zeros = || vec![0; cells.cell_bytes().unwrap_or(0)];
+            (statistics.min, statistics.max) = bounds.unwrap_or_else(|| (zeros(), zeros()));
         }
         if stored.sum {
             statistics.sum_bits = sum(shape.datatype, cells, valid()).map_or(0, Sum::to_bits);
@@ -43,8 +47,8 @@ impl TileStatistics {
     }
 }
 
-/// Minimum and maximum of cells; where there are none, zeros for cells of fixed length and nothing for others.
-fn min_max(shape: FieldShape, cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> (Vec<u8>, Vec<u8>) {
+/// Minimum and maximum of cells, if there are any.
+fn min_max(shape: FieldShape, cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> Option<(Vec<u8>, Vec<u8>)> {
     if shape.datatype.class() == DatatypeClass::Text {
         let texts = valid.filter_map(|cell| cells.cell(cell));
         let bounds = texts.fold(None, |bounds: Option<(&[u8], &[u8])>, text| match bounds {
@@ -54,15 +58,35 @@ fn min_max(shape: FieldShape, cells: &FieldBuffer, valid: impl Iterator<Item = u
                 if compare_text(text, max).is_gt() { text } else { max },
             )),
         });
-        let none = vec![0; cells.cell_bytes().unwrap_or(0)];
-        return bounds.map_or_else(|| (none.clone(), none.clone()), |(min, max)| (min.to_vec(), max.to_vec()));
+        return bounds.map(|(min, max)| (min.to_vec(), max.to_vec()));
     }
     with_datatype!(shape.datatype, T => {
         let values = cells.bytes().as_values::<T>();
         let bounds = fold_bounds(valid.filter_map(|cell| values.get(cell)).copied());
         let bytes = |value: T| bytemuck::bytes_of(&value).to_vec();
-        bounds.map_or_else(|| (bytes(T::default()), bytes(T::default())), |(min, max)| (bytes(min), bytes(max)))
+        bounds.map(|(min, max)| (bytes(min), bytes(max)))
     })
+}
+
+/// What a search for the minimum and the maximum of numbers begins with: the greatest and the least of their type.
+fn no_bounds(datatype: Datatype) -> Option<(Vec<u8>, Vec<u8>)> {
+    let ends = |last: [u8; 2], rest: [u8; 2]| {
+        let [min, max] = [0, 1].map(|end: usize| {
+            let mut bytes = vec![rest.get(end).copied().unwrap_or(0); datatype.size()];
+            bytes.last_mut().zip(last.get(end)).into_iter().for_each(|(byte, last)| *byte = *last);
+            bytes
+        });
+        (min, max)
+    };
+    match datatype.class() {
+        DatatypeClass::Signed => Some(ends([0x7f, 0x80], [0xff, 0])),
+        DatatypeClass::Unsigned => Some(ends([0xff, 0], [0xff, 0])),
+        DatatypeClass::Float if datatype == Datatype::Float32 => {
+            Some((f32::MAX.to_le_bytes().to_vec(), f32::MIN.to_le_bytes().to_vec()))
+        }
+        DatatypeClass::Float => Some((f64::MAX.to_le_bytes().to_vec(), f64::MIN.to_le_bytes().to_vec())),
+        DatatypeClass::Text | DatatypeClass::Opaque => None,
+    }
 }
 
 /// A comparison with NaN fails, so that NaN replaces what was found before, and the next value replaces NaN.
@@ -104,7 +128,7 @@ fn sum(datatype: Datatype, cells: &FieldBuffer, valid: impl Iterator<Item = usiz
         DatatypeClass::Float => {
             let values = floats(datatype, cells);
             let values = valid.filter_map(|cell| values.get(cell)).copied();
-            Some(Sum::Float(saturating(values, add_floats, |value| if value < 0.0 { f64::MIN } else { f64::MAX })))
+            Some(Sum::Float(sum_floats(values)))
         }
         DatatypeClass::Opaque => None,
     }
@@ -138,28 +162,39 @@ fn bound_of_signed(value: i64) -> i64 {
     if value < 0 { i64::MIN } else { i64::MAX }
 }
 
-/// The sum of two floats; none when two that are finite add up to one that is not.
-fn add_floats(a: f64, b: f64) -> Option<f64> {
-    let sum = a + b;
-    (sum.is_finite() || !a.is_finite() || !b.is_finite()).then_some(sum)
+/// As [`saturating`]; infinity counts as leaving the type where the sum has its sign, and NaN never does.
+fn sum_floats(values: impl Iterator<Item = f64>) -> f64 {
+    let mut total = 0.0_f64;
+    for value in values {
+        if (total < 0.0) == (value < 0.0) && total.abs() > f64::MAX - value.abs() {
+            return if total < 0.0 { f64::MIN } else { f64::MAX };
+        }
+        total += value;
+    }
+    total
 }
 
 /// The statistics of a field over all tiles of a fragment.
 pub(crate) fn of_fragment(shape: FieldShape, stored: StatisticSet, tiles: &[TileStatistics]) -> FieldStatistics {
     let mut all = FieldStatistics { null_count: tiles.iter().map(|tile| tile.null_count).sum(), ..FieldStatistics::default() };
-    // Tiles without a value have nothing to say; where no tile has, the first one's zeros stand.
+    // Tiles without a value have nothing to say.
     let valued: Vec<&TileStatistics> = tiles.iter().filter(|tile| tile.null_count < tile.cells).collect();
     if stored.min_max {
-        let first = valued.first().copied().or(tiles.first());
-        let (min, max) = first.map_or((&[][..], &[][..]), |tile| (&tile.min, &tile.max));
-        let (min, max) = valued.iter().skip(1).fold((min, max), |(min, max), tile| {
-            (fold_value(shape, min, &tile.min, Ordering::is_lt), fold_value(shape, max, &tile.max, Ordering::is_gt))
+        let none = no_bounds(shape.datatype);
+        let of_none = none.as_ref().map(|(min, max)| (min.as_slice(), max.as_slice()));
+        let of_first = |tile: &TileStatistics| -> (Vec<u8>, Vec<u8>) { (tile.min.clone(), tile.max.clone()) };
+        let first = valued.first().map(|tile| (tile.min.as_slice(), tile.max.as_slice())).or(of_none);
+        let folded = first.map(|first| {
+            valued.iter().skip(1).fold(first, |(min, max), tile| {
+                (fold_value(shape, min, &tile.min, Ordering::is_lt), fold_value(shape, max, &tile.max, Ordering::is_gt))
+            })
         });
-        (all.min, all.max) = (min.to_vec(), max.to_vec());
+        let folded = folded.map(|(min, max)| (min.to_vec(), max.to_vec()));
+        (all.min, all.max) = folded.or_else(|| tiles.first().map(of_first)).unwrap_or_default();
     }
     if stored.sum && shape.datatype != Datatype::Char {
         let sums = tiles.iter().filter_map(|tile| Sum::from_bits(tile.sum_bits, shape.datatype));
-        all.sum_bits = sums.reduce(add_sums).map_or(0, Sum::to_bits);
+        all.sum_bits = add_sums(sums).map_or(0, Sum::to_bits);
     }
     all
 }
@@ -178,12 +213,15 @@ fn fold_value<'v>(shape: FieldShape, kept: &'v [u8], next: &'v [u8], stays: impl
     if keep { kept } else { next }
 }
 
-fn add_sums(a: Sum, b: Sum) -> Sum {
-    match (a, b) {
-        (Sum::Signed(a), Sum::Signed(b)) => Sum::Signed(a.saturating_add(b)),
-        (Sum::Unsigned(a), Sum::Unsigned(b)) => Sum::Unsigned(a.saturating_add(b)),
-        (Sum::Float(a), Sum::Float(b)) => Sum::Float(add_floats(a, b).unwrap_or(if b < 0.0 { f64::MIN } else { f64::MAX })),
-        (a, _) => a,
+/// The sum of sums, which stops like each of them.
+fn add_sums(sums: impl Iterator<Item = Sum> + Clone) -> Option<Sum> {
+    let signed = sums.clone().filter_map(|sum| if let Sum::Signed(sum) = sum { Some(sum) } else { None });
+    let unsigned = sums.clone().filter_map(|sum| if let Sum::Unsigned(sum) = sum { Some(sum) } else { None });
+    let floats = sums.clone().filter_map(|sum| if let Sum::Float(sum) = sum { Some(sum) } else { None });
+    match sums.clone().next()? {
+        Sum::Signed(_) => Some(Sum::Signed(saturating(signed, i64::checked_add, bound_of_signed))),
+        Sum::Unsigned(_) => Some(Sum::Unsigned(saturating(unsigned, u64::checked_add, |_| u64::MAX))),
+        Sum::Float(_) => Some(Sum::Float(sum_floats(floats))),
     }
 }
 
@@ -233,12 +271,13 @@ mod tests {
     }
 
     #[test]
-    fn the_sums_of_tiles_saturate_one_by_one() {
+    fn the_sum_of_a_fragment_stops_where_that_of_its_tiles_does() {
         let tile = |sum: i64| TileStatistics { sum_bits: sum.cast_unsigned(), cells: 1, ..TileStatistics::default() };
         let stored = StatisticSet { min_max: false, sum: true, null_count: false };
-        let tiles = [tile(0), tile(i64::MAX), tile(i64::MIN)];
-        let found = of_fragment(shape(Datatype::Int64, CellValNum::ONE), stored, &tiles);
-        assert_eq!(found.sum_bits.cast_signed(), -1);
+        let sum =
+            |tiles: &[TileStatistics]| of_fragment(shape(Datatype::Int64, CellValNum::ONE), stored, tiles).sum_bits.cast_signed();
+        assert_eq!(sum(&[tile(0), tile(i64::MAX), tile(i64::MIN)]), -1);
+        assert_eq!(sum(&[tile(i64::MAX), tile(1), tile(-5)]), i64::MAX);
     }
 
     #[test]

@@ -79,6 +79,13 @@ impl Buffers {
         self.measure(0);
     }
 
+    /// Bytes that a read has brought.
+    pub(super) fn filled(&self) -> u64 {
+        let validity = if self.validity.is_some() { self.bytes.get(2) } else { None };
+        let offsets = if self.offsets.is_some() { self.bytes.get(1) } else { None };
+        [self.bytes.first(), offsets, validity].into_iter().flatten().sum()
+    }
+
     /// Appends what a read has brought to its column; false when it was nothing.
     pub(super) fn append_to(&self, column: &mut Column) -> Result<bool, PeerError> {
         let [data, offsets, validity] = *self.bytes.as_slice() else { return Ok(false) };

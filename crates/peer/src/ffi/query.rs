@@ -58,21 +58,62 @@ impl Array {
     /// # Errors
     /// [`PeerError`] when the library refuses, a field does not exist, or one cell needs more than 1 GiB.
     pub fn read(&self, read: &Read) -> Result<Vec<(String, Column)>, PeerError> {
-        let (c, schema) = (&self.context, self.schema()?);
-        let fields = fields(&schema, read, c)?;
+        let schema = self.schema()?;
+        let fields = fields(&schema, read, &self.context)?;
+        let mut columns = vec![Column::default(); fields.len()];
+        self.submit_read(read, &schema, &fields, |buffers| {
+            let mut progress = false;
+            for (buffer, column) in buffers.iter().zip(&mut columns) {
+                progress |= buffer.append_to(column)?;
+            }
+            Ok(progress)
+        })?;
+        for (field, column) in fields.iter().zip(&mut columns) {
+            // A column without cells has its offsets and validity all the same.
+            column.append(&[], field.var.then_some(&[]), field.nullable.then_some(&[]));
+        }
+        let named = fields.into_iter().map(|field| field.name).zip(columns).collect();
+        Ok(as_dimensions(&schema, named))
+    }
+
+    /// Reads cells into the library's buffers and leaves them there: what a benchmark times. Returns the bytes read.
+    ///
+    /// # Errors
+    /// As [`Array::read`].
+    pub fn read_discard(&self, read: &Read) -> Result<u64, PeerError> {
+        let schema = self.schema()?;
+        let fields = fields(&schema, read, &self.context)?;
+        let mut total = 0;
+        self.submit_read(read, &schema, &fields, |buffers| {
+            let bytes: u64 = buffers.iter().map(Buffers::filled).sum();
+            total += bytes;
+            Ok(bytes > 0)
+        })?;
+        Ok(total)
+    }
+
+    /// Submits a read until it is complete. `take` is given the buffers after each submission and says whether they held
+    /// any cell.
+    fn submit_read(
+        &self,
+        read: &Read,
+        schema: &Schema,
+        fields: &[Field],
+        mut take: impl FnMut(&[Buffers]) -> Result<bool, PeerError>,
+    ) -> Result<(), PeerError> {
+        let c = &self.context;
         let mut buffers = Vec::new();
-        for field in &fields {
+        for field in fields {
             buffers.push(Buffers::for_read(&field.name, field.var, field.nullable, read.buffer_bytes.max(64))?);
         }
         let condition = read.condition.as_ref().map(|condition| c.condition_into(condition)).transpose()?;
-        let mut columns = vec![Column::default(); fields.len()];
         // After the buffers, so that it is dropped before them.
         let query = self.query()?;
         // SAFETY: array, query and condition are alive; the buffers change only by `reset` and `double`, and are
         // attached again before the next submission.
         unsafe {
             c.tiledb_query_set_layout(query.raw(), read.layout.code())?;
-            let ranges = ranges(&schema, &read.ranges);
+            let ranges = ranges(schema, &read.ranges);
             if ranges.iter().any(|ranges| !ranges.is_empty()) {
                 self.set_subarray(&query, &ranges)?;
             }
@@ -86,12 +127,9 @@ impl Array {
                 }
                 c.tiledb_query_submit(query.raw())?;
                 let status = out(|v| c.tiledb_query_get_status(query.raw(), v))?;
-                let mut progress = false;
-                for (buffer, column) in buffers.iter().zip(&mut columns) {
-                    progress |= buffer.append_to(column)?;
-                }
+                let progress = take(&buffers)?;
                 match status {
-                    COMPLETED => break,
+                    COMPLETED => return Ok(()),
                     INCOMPLETE if progress => {}
                     INCOMPLETE if buffers.iter().all(|buffer| buffer.capacity() < LARGEST_BUFFER) => {
                         buffers.iter_mut().for_each(Buffers::double);
@@ -100,12 +138,6 @@ impl Array {
                 }
             }
         }
-        for (field, column) in fields.iter().zip(&mut columns) {
-            // A column without cells has its offsets and validity all the same.
-            column.append(&[], field.var.then_some(&[]), field.nullable.then_some(&[]));
-        }
-        let named = fields.into_iter().map(|field| field.name).zip(columns).collect();
-        Ok(as_dimensions(&schema, named))
     }
 
     /// Deletes the cells for which a condition holds; the array is open for deleting.

@@ -1,0 +1,197 @@
+//! The metadata of two fragments that hold the same cells, field by field.
+
+use std::fmt::Debug;
+
+use talavera_codec::Limits;
+use talavera_engine::{OpenArray, TimeWindow};
+use talavera_fragment::{
+    FieldId, FieldSection, Footer, FragmentStatistics, ProcessedConditions, RTree, Sum, TileMinMax, TileNullCounts, TileOffsets,
+    TileSizes, TileSums, ValueSize,
+};
+use talavera_pipeline::GenericTile;
+use talavera_schema::ArraySchema;
+use talavera_types::{CellValNum, Datatype, DatatypeClass};
+
+use super::engines::Place;
+use crate::Failure;
+
+/// Compares the only fragments of two arrays.
+pub(super) fn compare(ours: &Place, theirs: &Place) -> Result<(), Failure> {
+    let (a, b) = (Metadata::read(ours)?, Metadata::read(theirs)?);
+    same("dense", &a.footer.dense, &b.footer.dense)?;
+    same("non-empty domain", &a.footer.non_empty_domain, &b.footer.non_empty_domain)?;
+    same("sparse tile count", &a.footer.sparse_tile_count, &b.footer.sparse_tile_count)?;
+    same("last tile cells", &a.footer.last_tile_cells, &b.footer.last_tile_cells)?;
+    same("fields", &a.footer.layout, &b.footer.layout)?;
+    same("R-tree", &a.rtree()?, &b.rtree()?)?;
+    same("processed conditions", &a.processed_conditions()?, &b.processed_conditions()?)?;
+    for field in a.footer.layout.fields() {
+        a.same_field(&b, field).map_err(|difference| format!("{}: {difference}", name(&a.schema, field)))?;
+    }
+    a.same_statistics(&b)
+}
+
+/// The metadata file of a fragment.
+struct Metadata {
+    place: String,
+    schema: ArraySchema,
+    footer: Footer,
+    file: Vec<u8>,
+    key: Option<talavera_engine::EncryptionKey>,
+}
+
+impl Metadata {
+    fn read(place: &Place) -> Result<Self, Failure> {
+        let array: OpenArray = place.open(TimeWindow::ALL)?;
+        let [fragment] = array.fragments() else { return Err("not one fragment".into()) };
+        let path = place.folder.join("__fragments").join(fragment.name()).join("__fragment_metadata.tdb");
+        Ok(Self {
+            place: path.to_string_lossy().into_owned(),
+            schema: fragment.schema().clone(),
+            footer: fragment.footer().clone(),
+            file: std::fs::read(path)?,
+            key: place.key(),
+        })
+    }
+
+    /// The payload of the generic tile at an offset.
+    fn tile(&self, offset: u64) -> Result<Vec<u8>, Failure> {
+        let bytes = usize::try_from(offset).ok().and_then(|offset| self.file.get(offset..));
+        let bytes = bytes.ok_or_else(|| format!("{}: no byte {offset}", self.place))?;
+        Ok(GenericTile::decode(bytes, self.key.as_ref(), &Limits::new(1 << 30))?.0)
+    }
+
+    fn section(&self, section: FieldSection, field: FieldId) -> Result<Vec<u8>, Failure> {
+        self.tile(self.footer.section(section, field).ok_or("a section is missing")?)
+    }
+
+    fn rtree(&self) -> Result<RTree, Failure> {
+        Ok(RTree::decode(&self.tile(self.footer.rtree)?, self.footer.version, &self.schema.domain)?)
+    }
+
+    fn processed_conditions(&self) -> Result<Option<ProcessedConditions>, Failure> {
+        let payload = self.footer.processed_conditions.map(|offset| self.tile(offset)).transpose()?;
+        Ok(payload.map(|payload| ProcessedConditions::decode(&payload)).transpose()?)
+    }
+
+    fn tiles(&self, field: FieldId) -> Result<usize, Failure> {
+        Ok(TileOffsets::decode(&self.section(FieldSection::TileOffsets, field)?)?.len())
+    }
+
+    fn same_field(&self, other: &Self, field: FieldId) -> Result<(), Failure> {
+        use FieldSection as S;
+        // Where tiles lie depends on how well they were compressed; how many there are does not.
+        for section in [S::TileOffsets, S::TileVarOffsets, S::TileValidityOffsets] {
+            let count = |of: &Self| -> Result<usize, Failure> { Ok(TileOffsets::decode(&of.section(section, field)?)?.len()) };
+            same("tiles with offsets", &count(self)?, &count(other)?)?;
+        }
+        let sizes = |of: &Self| -> Result<TileSizes, Failure> { Ok(TileSizes::decode(&of.section(S::TileVarSizes, field)?)?) };
+        same("tile var sizes", &sizes(self)?, &sizes(other)?)?;
+        let wrong = Wrong::of(&self.schema, field, self.footer.dense, self.tiles(field)?);
+        let size = field.shape(&self.schema).map_or(ValueSize::Var, ValueSize::of);
+        if !wrong.bounds {
+            for (section, what) in [(S::Mins, "mins"), (S::Maxes, "maxes")] {
+                let bounds =
+                    |of: &Self| -> Result<TileMinMax, Failure> { Ok(TileMinMax::decode(&of.section(section, field)?, size)?) };
+                same(what, &bounds(self)?, &bounds(other)?)?;
+            }
+        }
+        if !self.stops(other, field)? {
+            same_sums(&self.schema, field, &self.sums(field)?.0, &other.sums(field)?.0)?;
+        }
+        if !wrong.null_counts {
+            let counts = |of: &Self| -> Result<TileNullCounts, Failure> {
+                Ok(TileNullCounts::decode(&of.section(S::NullCounts, field)?)?)
+            };
+            same("null counts", &counts(self)?, &counts(other)?)?;
+        }
+        Ok(())
+    }
+
+    fn sums(&self, field: FieldId) -> Result<TileSums, Failure> {
+        Ok(TileSums::decode(&self.section(FieldSection::Sums, field)?)?)
+    }
+
+    /// Whether a sum stopped at the bound of its type in a dense fragment. The reference goes on behind each run of cells
+    /// that it was given at once.
+    fn stops(&self, other: &Self, field: FieldId) -> Result<bool, Failure> {
+        let Some(shape) = field.shape(&self.schema).filter(|_| self.footer.dense) else { return Ok(false) };
+        let exact = |bits: u64| Sum::from_bits(bits, shape.datatype).is_none_or(Sum::is_exact);
+        Ok(!self.sums(field)?.0.iter().chain(&other.sums(field)?.0).all(|bits| exact(*bits)))
+    }
+
+    fn same_statistics(&self, other: &Self) -> Result<(), Failure> {
+        let statistics = |of: &Self| -> Result<FragmentStatistics, Failure> {
+            let payload = of.tile(of.footer.fragment_statistics.ok_or("no statistics")?)?;
+            Ok(FragmentStatistics::decode(&payload, of.footer.layout)?)
+        };
+        let (a, b) = (statistics(self)?, statistics(other)?);
+        for ((field, a), b) in self.footer.layout.fields().zip(&a.fields).zip(&b.fields) {
+            let name = name(&self.schema, field);
+            let wrong = Wrong::of(&self.schema, field, self.footer.dense, self.tiles(field)?);
+            if !wrong.bounds && !wrong.fragment_bounds {
+                same(&format!("{name}: minimum of the fragment"), &a.min, &b.min)?;
+                same(&format!("{name}: maximum of the fragment"), &a.max, &b.max)?;
+            }
+            if !self.stops(other, field)? {
+                same_sums(&self.schema, field, &[a.sum_bits], &[b.sum_bits])
+                    .map_err(|difference| format!("{name}: of the fragment: {difference}"))?;
+            }
+            if !wrong.null_counts {
+                same(&format!("{name}: nulls of the fragment"), &a.null_count, &b.null_count)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the reference writes wrongly about a field; there ours are right (04-fragment-metadata §8).
+struct Wrong {
+    bounds: bool,
+    fragment_bounds: bool,
+    null_counts: bool,
+}
+
+impl Wrong {
+    fn of(schema: &ArraySchema, field: FieldId, dense: bool, tiles: usize) -> Self {
+        let nothing = Self { bounds: false, fragment_bounds: false, null_counts: false };
+        let (FieldId::Attribute(_), Some(shape)) = (field, field.shape(schema)) else { return nothing };
+        let text = shape.datatype.class() == DatatypeClass::Text;
+        let var = shape.cell_val_num.is_var();
+        let has_bounds = text || (shape.cell_val_num == CellValNum::ONE && shape.datatype.class() != DatatypeClass::Opaque);
+        let wide_text = matches!(
+            shape.datatype,
+            Datatype::StringUtf8 | Datatype::StringUtf16 | Datatype::StringUtf32 | Datatype::StringUcs2 | Datatype::StringUcs4
+        );
+        Self {
+            // Text of variable length in dense arrays: with nulls, and where there are more attributes than tiles.
+            bounds: dense && text && var && (shape.nullable || schema.attributes.len() > tiles),
+            // Nullable text of fixed length, when a tile is all null.
+            fragment_bounds: text && !var && shape.nullable,
+            // Nothing is counted in fields of variable length and wide text without bounds, and the same cells several
+            // times in dense arrays.
+            null_counts: shape.nullable && ((!has_bounds && (var || wide_text || dense)) || (dense && text && var)),
+        }
+    }
+}
+
+/// Sums, which for floats are compared by their bits unless both are NaN.
+fn same_sums(schema: &ArraySchema, field: FieldId, a: &[u64], b: &[u64]) -> Result<(), Failure> {
+    let float = field.shape(schema).is_some_and(|shape| shape.datatype.class() == DatatypeClass::Float);
+    let normal = |bits: &u64| if float && f64::from_bits(*bits).is_nan() { u64::MAX } else { *bits };
+    let normal = |sums: &[u64]| sums.iter().map(normal).collect::<Vec<_>>();
+    same("sums", &normal(a), &normal(b))
+}
+
+fn name(schema: &ArraySchema, field: FieldId) -> String {
+    match field {
+        FieldId::Attribute(index) => schema.attributes.get(index).map_or(String::new(), |attribute| {
+            format!("attribute {:?} of {} {:?}", attribute.name, attribute.datatype, attribute.cell_val_num)
+        }),
+        other => format!("{other:?}"),
+    }
+}
+
+fn same<T: PartialEq + Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), Failure> {
+    if ours == theirs { Ok(()) } else { Err(format!("{what}: ours {ours:?}, the peer's {theirs:?}").into()) }
+}
