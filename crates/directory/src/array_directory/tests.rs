@@ -303,7 +303,7 @@ fn corrupt_text_files_are_errors_that_name_the_file() {
     ] {
         let error = ArrayDirectory::read(&storage([(file.clone(), bytes)]), &root()).unwrap_err();
         assert!(matches!(error, DirectoryError::Corrupt { .. }), "{file}: {error}");
-        assert!(error.to_string().starts_with(&format!("array/{file}: ")), "{error}");
+        assert!(error.to_string().starts_with(&format!("/array/{file}: ")), "{error}");
     }
 }
 
