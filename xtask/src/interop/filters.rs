@@ -198,7 +198,8 @@ fn fits(before: &[FilterSpec], filter: &FilterSpec, role: Role, datatype: Dataty
         FilterSpec::PositiveDelta { .. } => {
             before.is_empty() && matches!(role, Role::Offsets | Role::Attribute { .. } | Role::Dimension { ascending: true })
         }
-        FilterSpec::BitWidthReduction { .. } => role != Role::Coordinates,
+        // Its windows are whole values, and none at all of what a compressor made smaller than a value.
+        FilterSpec::BitWidthReduction { .. } => whole_values(before) && role != Role::Coordinates,
         _ => true,
     }
 }

@@ -89,11 +89,16 @@ impl Metadata {
         same("tile var sizes", &sizes(self)?, &sizes(other)?)?;
         let wrong = Wrong::of(&self.schema, field, self.footer.dense, self.tiles(field)?);
         let size = field.shape(&self.schema).map_or(ValueSize::Var, ValueSize::of);
+        let empty = self.valueless_tiles(field)?;
         if !wrong.bounds {
             for (section, what) in [(S::Mins, "mins"), (S::Maxes, "maxes")] {
                 let bounds =
                     |of: &Self| -> Result<TileMinMax, Failure> { Ok(TileMinMax::decode(&of.section(section, field)?, size)?) };
-                same(what, &bounds(self)?, &bounds(other)?)?;
+                let (ours, theirs) = (bounds(self)?, bounds(other)?);
+                same(&format!("number of {what}"), &ours.len(), &theirs.len())?;
+                for tile in (0..ours.len()).filter(|&tile| !empty.contains(&tile)) {
+                    same(&format!("{what} of tile {tile}"), &ours.value(tile), &theirs.value(tile))?;
+                }
             }
         }
         if !self.stops(other, field)? {
@@ -106,6 +111,16 @@ impl Metadata {
             same("null counts", &counts(self)?, &counts(other)?)?;
         }
         Ok(())
+    }
+
+    /// Tiles of a sparse fragment without a value. The bounds of such tiles mean nothing, and those of the last one depend
+    /// on how the reference was given the cells.
+    fn valueless_tiles(&self, field: FieldId) -> Result<Vec<usize>, Failure> {
+        let counts = TileNullCounts::decode(&self.section(FieldSection::NullCounts, field)?)?.0;
+        let last = counts.len().saturating_sub(1);
+        let cells = |tile: usize| if tile == last { self.footer.last_tile_cells } else { self.schema.capacity };
+        let empty = |(tile, nulls): (usize, &u64)| (!self.footer.dense && *nulls == cells(tile)).then_some(tile);
+        Ok(counts.iter().enumerate().filter_map(empty).collect())
     }
 
     fn sums(&self, field: FieldId) -> Result<TileSums, Failure> {

@@ -1,6 +1,6 @@
 //! Random questions to both engines, and whether their answers agree.
 
-use talavera_engine::{FieldBuffer, OpenArray, TimeWindow};
+use talavera_engine::{FieldBuffer, Fragment, OpenArray, TimeWindow};
 use talavera_peer::{Column, Mode, Read, Window};
 use talavera_schema::{ArraySchema, Attribute, Dimension, Range};
 use talavera_types::Layout;
@@ -60,7 +60,8 @@ impl Question {
         let array = place.open(window)?;
         // Seen where a case runs alone: the last one may be what the library crashes on.
         eprintln!("{self:?}");
-        let (ours, theirs) = (self.ask_us(&array), self.ask_them(place, array.schema()));
+        let asked = self.without_doubtful(&array);
+        let (ours, theirs) = (asked.ask_us(&array), asked.ask_them(place, array.schema()));
         let (ours, theirs) = match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => (ours, theirs),
             (Err(ours), Err(theirs)) => {
@@ -73,11 +74,40 @@ impl Question {
         let ordered = Ordered::of(array.schema(), self.layout);
         compare(array.schema(), &ours, &theirs, ordered).map_err(|difference| format!("{self:?}: {difference}"))?;
         if let Some(bytes) = self.batch_bytes.filter(|_| !(array.schema().is_dense() && self.layout == Layout::GlobalOrder)) {
-            let batches = self.ask_us_in_batches(&array, bytes).map_err(|error| format!("{self:?}: in batches: {error}"))?;
+            let batches = asked.ask_us_in_batches(&array, bytes).map_err(|error| format!("{self:?}: in batches: {error}"))?;
             compare(array.schema(), &batches, &ours, ordered)
                 .map_err(|difference| format!("{self:?}: in batches: {difference}"))?;
         }
         Ok(Answer::Same(theirs))
+    }
+
+    /// The same question without attributes that the reference gets wrong:
+    /// - of dense arrays those that some fragment does not have and an older one has: where the newer fragment covers all of
+    ///   a tile that is asked for, it shows the fill value, elsewhere the older fragment;
+    /// - of sparse ones with duplicates, read in no order, those that some fragment does not have: it crashes.
+    fn without_doubtful(&self, array: &OpenArray) -> Self {
+        let schema = array.schema();
+        let has = |fragment: &Fragment, name: &str| fragment.schema().attributes.iter().any(|attribute| attribute.name == name);
+        let crashes = !schema.is_dense() && schema.allows_dups && self.layout == Layout::Unordered;
+        let doubtful = |attribute: &Attribute| {
+            let mut fragments = array.fragments().iter();
+            let lacks = |fragment: &Fragment| !has(fragment, &attribute.name);
+            (crashes && fragments.clone().any(lacks))
+                || (schema.is_dense() && fragments.any(|fragment| !lacks(fragment)) && fragments.any(lacks))
+        };
+        let doubtful: Vec<&str> =
+            schema.attributes.iter().filter(|it| doubtful(it)).map(|attribute| attribute.name.as_str()).collect();
+        if doubtful.is_empty() {
+            return self.clone();
+        }
+        let dimensions = schema.domain.dimensions.iter().map(|dimension| dimension.name.clone());
+        let attributes = schema.attributes.iter().map(|attribute| attribute.name.clone());
+        let mut fields: Vec<String> = self.fields.clone().unwrap_or_else(|| dimensions.chain(attributes).collect());
+        fields.retain(|name| !doubtful.contains(&name.as_str()));
+        if fields.is_empty() {
+            fields.extend(schema.domain.dimensions.first().map(|dimension| dimension.name.clone()));
+        }
+        Self { fields: Some(fields), ..self.clone() }
     }
 
     fn query<'a>(&self, array: &'a OpenArray) -> Result<talavera_engine::ReadQuery<'a>, Failure> {
@@ -163,7 +193,9 @@ fn fields(random: &mut Random, schema: &ArraySchema) -> Vec<String> {
 /// Ranges that both engines mean the same by. Where the reference does not do what it should:
 /// - ranges of a dense array that overlap, or are not given in ascending order, make it write beyond its buffers;
 /// - several ranges in row-major and column-major order of a sparse array repeat cells and come unsorted (22-semantics §13);
-/// - ranges that hold just the empty string crash it in those orders;
+/// - ranges that hold the empty string crash it in those orders;
+/// - a range of the slowest dimension, if of strings, is answered as if the cells of a tile were ordered by it alone, which
+///   they are not where another dimension has space tiles;
 /// - overlapping ranges of strings lose their end when merged;
 /// - ranges out of the domain are clamped to its edge.
 fn ranges(random: &mut Random, schema: &ArraySchema, pools: &Pools, layout: Layout) -> Vec<Vec<Range>> {
@@ -171,14 +203,18 @@ fn ranges(random: &mut Random, schema: &ArraySchema, pools: &Pools, layout: Layo
     let several = layout != Layout::GlobalOrder && (dense || layout == Layout::Unordered);
     let whole = cells::whole(schema);
     let of_dimension = |(index, (dimension, whole)): (usize, (&Dimension, &Range))| {
-        let most = if several && !dimension.is_var() { 3 } else { 1 };
+        let most = match dimension.is_var() {
+            true if in_doubt(schema, index) => 0,
+            false if several => 3,
+            _ => 1,
+        };
         // A dense read wants a range for each dimension, or for none.
         let least = usize::from(dense);
         let mut ranges: Vec<Range> = Vec::new();
         for _ in 0..random.range(least, most) {
             let range = range(random, dimension, whole, index, schema, pools);
             let legacy = matches!(layout, Layout::RowMajor | Layout::ColMajor);
-            if legacy && matches!(&range, Range::String(_, high) if high.is_empty()) {
+            if legacy && matches!(&range, Range::String(low, _) if low.is_empty()) {
                 continue;
             }
             if !dense || !ranges.iter().any(|other| other.intersects(&range)) {
@@ -191,6 +227,17 @@ fn ranges(random: &mut Random, schema: &ArraySchema, pools: &Pools, layout: Layo
         ranges
     };
     schema.domain.dimensions.iter().zip(&whole.0).enumerate().map(of_dimension).collect()
+}
+
+/// Whether the cells of a tile are not ordered by the slowest dimension, which this is.
+fn in_doubt(schema: &ArraySchema, index: usize) -> bool {
+    let dimensions = &schema.domain.dimensions;
+    let slowest = match schema.cell_order {
+        Layout::RowMajor => 0,
+        Layout::ColMajor => dimensions.len() - 1,
+        _ => return false,
+    };
+    index == slowest && dimensions.iter().any(|dimension| dimension.tile_extent.is_some())
 }
 
 fn range(random: &mut Random, dimension: &Dimension, whole: &Range, index: usize, array: &ArraySchema, pools: &Pools) -> Range {

@@ -62,7 +62,9 @@ fn min_max(shape: FieldShape, cells: &FieldBuffer, valid: impl Iterator<Item = u
     }
     with_datatype!(shape.datatype, T => {
         let values = cells.bytes().as_values::<T>();
-        let bounds = fold_bounds(valid.filter_map(|cell| values.get(cell)).copied());
+        let read = <T as talavera_types::Native>::read_le;
+        let start = no_bounds(shape.datatype).and_then(|(min, max)| read(&min).zip(read(&max)))?;
+        let bounds = fold_bounds(start, valid.filter_map(|cell| values.get(cell)).copied());
         let bytes = |value: T| bytemuck::bytes_of(&value).to_vec();
         bounds.map(|(min, max)| (bytes(min), bytes(max)))
     })
@@ -89,14 +91,12 @@ fn no_bounds(datatype: Datatype) -> Option<(Vec<u8>, Vec<u8>)> {
     }
 }
 
-/// A comparison with NaN fails, so that NaN replaces what was found before, and the next value replaces NaN.
-fn fold_bounds<T: OrderKey>(mut values: impl Iterator<Item = T>) -> Option<(T, T)> {
-    let first = values.next()?;
-    Some(
-        values.fold((first, first), |(min, max), value| {
-            (if min < value { min } else { value }, if max > value { max } else { value })
-        }),
-    )
+/// A comparison with NaN fails, so that NaN replaces what was found before, and the next value replaces NaN. Infinities
+/// beyond the start never show.
+fn fold_bounds<T: OrderKey>(start: (T, T), values: impl Iterator<Item = T>) -> Option<(T, T)> {
+    let mut values = values.peekable();
+    values.peek()?;
+    Some(values.fold(start, |(min, max), value| (if min < value { min } else { value }, if max > value { max } else { value })))
 }
 
 /// Text compares by unsigned bytes up to the first NUL; where that is equal, the shorter is smaller.

@@ -43,6 +43,10 @@ fn list(version: FormatVersion, filters: &FilterList, datatype: Datatype, var: b
     let mut input = datatype;
     for (index, filter) in filters.filters.iter().enumerate() {
         known(version, filter.filter_type())?;
+        let reinterprets = matches!(filter, FilterSpec::DoubleDelta { reinterpret, .. } if *reinterpret != Datatype::Any);
+        if reinterprets && !version.has_double_delta_reinterpret() {
+            return Err(refused(filter.filter_type(), "the format version does not store what it takes values for"));
+        }
         let takes_strings = matches!(filter, FilterSpec::Rle { .. } | FilterSpec::Dictionary { .. });
         if text && takes_strings && index > 0 {
             return Err(Rule::StringFilterFirst);

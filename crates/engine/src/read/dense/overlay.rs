@@ -226,17 +226,17 @@ fn sparse_cells(tiles: Vec<(u64, Vec<FieldBuffer>)>, grid: &Grid) -> HashMap<Vec
 
 /// The fragments that show in a piece, older ones first.
 ///
-/// A fragment without the field at hand, written while an attribute was dropped, shows nothing. It hides older ones where it
-/// covers the whole piece, and leaves them to see elsewhere. (The format's pages do not say so; libtiledb 2.30 does it.)
+/// Only fragments count that have the field at hand: one that was written while an attribute was dropped leaves the values
+/// of older ones to see, should the attribute be there again. (The format's pages do not say so; libtiledb 2.30 does it,
+/// except where the newer fragment covers all of a tile that is asked for: what one cell holds depends on its neighbours then.)
 pub(crate) fn layers(piece: &Piece, fragments: &[DenseFragment<'_>], has_field: impl Fn(usize) -> bool, grid: &Grid) -> Layers {
     let mut layers = Layers { fragments: Vec::new(), complete: false };
-    for (number, fragment) in fragments.iter().enumerate().rev() {
-        let has_field = has_field(number);
-        if has_field && fragment.share(piece, grid).is_some() {
+    for (number, fragment) in fragments.iter().enumerate().rev().filter(|(number, _)| has_field(*number)) {
+        if fragment.share(piece, grid).is_some() {
             layers.fragments.push(number);
         }
         if fragment.hides_all(piece) {
-            layers.complete = has_field;
+            layers.complete = true;
             break;
         }
     }

@@ -12,9 +12,11 @@ use super::select::{AxisSelection, Selection, TextRange};
 use crate::Error;
 use crate::order::{CellOrder, Component, range_keys};
 
-/// How often a selection may be halved without any tile falling away: beyond that its tiles all overlap, and smaller
-/// selections would only decode them again and again.
-const VAIN_CUTS: u32 = 6;
+/// How often a tile may be decoded on average: where tiles overlap, a cut leaves many of them in both halves, and smaller
+/// and smaller selections would only decode them again and again.
+const DECODES: u64 = 8;
+/// What a tile that is decoded once counts in [`Part::decodes`].
+const ONCE: u64 = 1 << 16;
 
 /// The parts of a sparse read.
 #[derive(Debug)]
@@ -28,7 +30,9 @@ pub(crate) struct Splitter {
 #[derive(Debug)]
 struct Part {
     selection: Selection,
-    vain_cuts: u32,
+    /// How often a tile is decoded if all parts are cut as this one was: the product, over the cuts that led here, of the
+    /// tiles in both halves over those before, in units of [`ONCE`].
+    decodes: u64,
 }
 
 impl Splitter {
@@ -40,7 +44,7 @@ impl Splitter {
         // Without an order any cut will do; along the first dimension is one.
         let order = if layout == Layout::Unordered { Layout::RowMajor } else { layout };
         let order = if along_curve { None } else { Some(CellOrder::new(schema, order)?) };
-        Ok(Self { pending: vec![Part { selection, vain_cuts: 0 }], order, target_bytes })
+        Ok(Self { pending: vec![Part { selection, decodes: ONCE }], order, target_bytes })
     }
 
     /// The next part that has tiles, with its plan.
@@ -54,14 +58,12 @@ impl Splitter {
                 return Ok(Some((part.selection, plan)));
             }
             match self.order.as_ref().and_then(|order| cut(&part.selection, &plan, order)) {
-                Some((low, high)) if part.vain_cuts < VAIN_CUTS => {
-                    let vain = |selection: &Selection| -> Result<u32, Error> {
-                        let tiles = plan.tiles.iter().filter(|tile| selection.cover(&tile.mbr) != Cover::None).count();
-                        Ok(if tiles == plan.tiles.len() { part.vain_cuts + 1 } else { 0 })
-                    };
-                    let (low_cuts, high_cuts) = (vain(&low)?, vain(&high)?);
-                    self.pending.push(Part { selection: high, vain_cuts: high_cuts });
-                    self.pending.push(Part { selection: low, vain_cuts: low_cuts });
+                Some((low, high)) if part.decodes < DECODES * ONCE => {
+                    let tiles = |half: &Selection| plan.tiles.iter().filter(|tile| half.cover(&tile.mbr) != Cover::None).count();
+                    let after = (tiles(&low) + tiles(&high)) as u64;
+                    let decodes = part.decodes.saturating_mul(after) / plan.tiles.len() as u64;
+                    self.pending.push(Part { selection: high, decodes });
+                    self.pending.push(Part { selection: low, decodes });
                 }
                 _ => return Ok(Some((part.selection, plan))),
             }
