@@ -5,6 +5,7 @@
 //! nothing else.
 
 mod arrays;
+mod filters;
 mod measure;
 mod rows;
 
@@ -68,6 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         );
         rows.push(to_json(row, &ours, &theirs, ratio));
     }
+    rows.extend(filters::run(options.only.as_deref())?);
     if let Some(path) = &options.json {
         std::fs::write(path, serde_json::to_vec_pretty(&json!({ "rows": rows }))?)?;
     }
