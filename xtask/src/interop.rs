@@ -102,6 +102,9 @@ pub(crate) struct Part {
     /// The release that reads, for `versions`.
     #[arg(long)]
     release: Option<String>,
+    /// Have the release read just what it writes itself, for `versions`.
+    #[arg(long)]
+    twin_alone: bool,
     /// Write into this array until killed, for `kill`.
     #[arg(long)]
     write_to: Option<PathBuf>,
@@ -125,6 +128,7 @@ pub(crate) fn run_part(part: &Part) -> Result<(), Failure> {
     }
     let library = Library::open(&part.library)?;
     let bounds = part.release.as_deref().map(versions::bounds).transpose()?;
+    let bounds = bounds.map(|bounds| schema::Bounds { twin_alone: part.twin_alone, ..bounds });
     let scratch = root().join("target/interop");
     std::fs::create_dir_all(&scratch)?;
     for case in part.first..part.first + part.count {

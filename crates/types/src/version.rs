@@ -136,6 +136,8 @@ since! {
     12 => has_ascii_rle,
     /// DICTIONARY exists, for variable-length ASCII.
     13 => has_ascii_dictionary,
+    /// Other filters may follow RLE of variable-length ASCII; libraries that write older versions refuse the schema.
+    13 => combines_ascii_rle,
     /// A fragment may store the time that each cell was written.
     14 => has_cell_timestamps,
     /// A fragment may store the time that each cell was deleted.

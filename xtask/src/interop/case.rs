@@ -38,7 +38,14 @@ struct Case<'a> {
     outcome: Outcome,
     /// Fields that deletes compare: without them, the reference cannot read the array any more.
     compared: Vec<String>,
+    /// Whether just plain questions are asked, and what the release reads wrongly of its own arrays is passed over.
+    plain: bool,
+    /// What was written, and when.
+    written: Vec<(Write, u64)>,
 }
+
+/// How often a release is asked again for what it wrote itself.
+const TRIES: usize = 4;
 
 /// Runs a case in a folder that is there and empty.
 pub(super) fn run(
@@ -53,17 +60,27 @@ pub(super) fn run(
         Kind::Ours if random.chance(25) => FormatVersion::new(u32::try_from(random.range(7, 22))?)?,
         _ => FormatVersion::DEFAULT,
     };
-    let bounds =
-        bounds.unwrap_or(Bounds { version, may_be_encrypted: true, null_extents: kind == Kind::Ours, last_datatype: u8::MAX });
+    let null_extents = kind == Kind::Ours;
+    let bounds = bounds.unwrap_or(Bounds {
+        version,
+        may_be_encrypted: true,
+        null_extents,
+        last_datatype: u8::MAX,
+        webp: true,
+        twin_alone: false,
+    });
     let subject = Subject::random(random, bounds)?;
     let pools = Pools::random(random, &subject.schema, subject.large);
     let place = Place::new(library, &folder.join("array"), subject.key)?;
     eprintln!("{:#?}", subject.schema);
     let mut times: Vec<u64> = (1..=60).collect();
     random.shuffle(&mut times);
-    let mut case = Case { random, place, subject, pools, times, last_time: 0, outcome: Outcome::default(), compared: Vec::new() };
+    let (outcome, plain) = (Outcome::default(), kind == Kind::Versions);
+    let mut case =
+        Case { random, place, subject, pools, times, last_time: 0, outcome, compared: Vec::new(), plain, written: Vec::new() };
     match kind {
-        Kind::Ours | Kind::Versions => case.written_by(&[Engine::Ours])?,
+        Kind::Ours => case.written_by(&[Engine::Ours])?,
+        Kind::Versions => case.read_by_old_release(library, &folder.join("twin"), bounds)?,
         Kind::Theirs => case.written_by(&[Engine::Theirs])?,
         Kind::Mixed => case.written_by(&[Engine::Ours, Engine::Theirs])?,
         Kind::Maintained => case.maintained(bounds)?,
@@ -79,17 +96,61 @@ impl Case<'_> {
         self.place.create(creator, &self.subject)?;
         self.check_schema()?;
         let mut model = Model::new(&self.subject.schema);
-        for _ in 0..self.random.range(1, 4) {
+        // Releases of old read beyond their memory where several dense fragments lie over each other.
+        let most = if self.plain && self.subject.schema.is_dense() && !self.subject.schema.version.has_cell_timestamps() {
+            1
+        } else {
+            4
+        };
+        for _ in 0..self.random.range(1, most) {
             let engine = *self.random.pick(engines);
             let write = self.write(true)?;
             if let Some(time) = self.do_write(engine, &write)? {
                 model.write(&write, time);
+                self.written.push((write, time));
             }
+        }
+        if self.plain {
+            return Ok(());
         }
         if let Answer::Same(found) = Question::everything().ask(&self.place)? {
             model.check(&found)?;
         }
         self.ask(6)
+    }
+
+    /// What we write, read by a release that may read wrongly: but not where it reads rightly what it writes itself.
+    fn read_by_old_release(&mut self, library: &Library, twin: &Path, bounds: Bounds) -> Result<(), Failure> {
+        self.written_by(&[Engine::Ours])?;
+        let twin = Place::new(library, twin, self.subject.key)?;
+        let schema = self.schema()?;
+        let mut questions = vec![Question::everything()];
+        questions.extend((0..5).map(|_| Question::random(self.random, &schema, &self.pools, self.last_time)));
+        for mut question in questions {
+            question.simplify(&schema);
+            self.outcome.asked += 1;
+            if bounds.twin_alone {
+                self.written_again(&twin)?;
+                let _ = question.ask_twins(&self.place, &twin);
+                continue;
+            }
+            let Err(failure) = question.ask(&self.place) else { continue };
+            // What it reads wrongly may depend on what lies in its memory.
+            if self.written_again(&twin).is_ok() && (0..TRIES).all(|_| question.ask_twins(&self.place, &twin).is_ok()) {
+                return Err(failure);
+            }
+            self.outcome.refused += 1;
+        }
+        Ok(())
+    }
+
+    /// Has the reference write to a twin what we wrote, unless it is there.
+    fn written_again(&self, twin: &Place) -> Result<(), Failure> {
+        if twin.folder.exists() {
+            return Ok(());
+        }
+        twin.create(Engine::Theirs, &self.subject)?;
+        self.written.iter().try_for_each(|(write, time)| twin.write(Engine::Theirs, write, *time))
     }
 
     /// Deletes, evolutions and consolidations between the writes.

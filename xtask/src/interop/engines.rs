@@ -63,11 +63,15 @@ pub(super) enum Change {
     Drop(String),
 }
 
+/// Library 2.30 gives up the parts of a parallel merge of tile lists while a thread still works on them, and crashes once in
+/// some thousand reads; this has it merge as releases before 2.28 did.
+const CONFIG: [(&str, &str); 1] = [("sm.query.sparse_global_order.preprocess_tile_merge", "0")];
+
 impl Place {
     pub(super) fn new(library: &peer::Library, folder: &Path, key: Option<[u8; 32]>) -> Result<Self, Failure> {
         let context = match key {
-            Some(key) => Context::encrypted(library, &[], &key)?,
-            None => Context::new(library, &[])?,
+            Some(key) => Context::encrypted(library, &CONFIG, &key)?,
+            None => Context::new(library, &CONFIG)?,
         };
         Ok(Self { folder: folder.to_owned(), key, context })
     }

@@ -185,7 +185,11 @@ fn fits(before: &[FilterSpec], filter: &FilterSpec, role: Role, datatype: Dataty
         FilterSpec::Delta { .. } | FilterSpec::DoubleDelta { .. } => {
             // Strings may be empty throughout a tile, and the bits of floats differ by more than 64 bits hold.
             let dimension = matches!(role, Role::Dimension { .. });
-            let unfit = datatype.is_string() || (datatype.is_float() && matches!(filter, FilterSpec::DoubleDelta { .. }));
+            // Nor hold they the differences of numbers on both sides of zero, taken without their signs.
+            let unsigned = matches!(filter, FilterSpec::DoubleDelta { reinterpret: Datatype::UInt64, .. });
+            let unfit = datatype.is_string()
+                || (datatype.is_float() && matches!(filter, FilterSpec::DoubleDelta { .. }))
+                || (unsigned && datatype != Datatype::UInt64);
             before.is_empty() && role != Role::Coordinates && !(dimension && unfit)
         }
         FilterSpec::Dictionary { .. } => text && before.is_empty() && role != Role::Coordinates,

@@ -43,6 +43,8 @@ fn once(library: &Library, path: &Path, seed: u64, kill: u64, folder: &Path) -> 
         may_be_encrypted: false,
         null_extents: true,
         last_datatype: u8::MAX,
+        webp: true,
+        twin_alone: false,
     };
     let mut subject = Subject::random(&mut random, bounds)?;
     while subject.large {

@@ -31,6 +31,10 @@ pub(super) struct Bounds {
     pub(super) null_extents: bool,
     /// The highest number of a datatype that the reader knows.
     pub(super) last_datatype: u8,
+    /// Whether the reader knows images; what was published of 2.12 does not.
+    pub(super) webp: bool,
+    /// Whether the reader is only to read what it writes itself.
+    pub(super) twin_alone: bool,
 }
 
 impl Subject {
@@ -61,7 +65,7 @@ fn schema(
     let dense = random.chance(45);
     let mut builder = ArraySchema::builder(if dense { ArrayType::Dense } else { ArrayType::Sparse }).version(version);
     let orders = [Layout::RowMajor, Layout::RowMajor, Layout::ColMajor];
-    let image = dense && !large && random.chance(5) && version.has_xor_and_webp_filters();
+    let image = dense && !large && random.chance(5) && version.has_xor_and_webp_filters() && bounds.webp;
     let cell_order = match image {
         true => Layout::RowMajor,
         false if !dense && random.chance(25) => Layout::Hilbert,

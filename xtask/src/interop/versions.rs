@@ -10,8 +10,8 @@ use crate::peer;
 
 /// Each release with the last datatype that it knows, by number.
 const READERS: [(&str, u8); 16] = [
-    ("2.2.2", 39),
-    ("2.2.9", 39),
+    ("2.2.2", 30),
+    ("2.2.9", 30),
     ("2.3.3", 39),
     ("2.4.3", 39),
     ("2.7.2", 40),
@@ -46,5 +46,12 @@ pub(super) fn run(options: &Options, seed: u64) -> Result<(), Failure> {
 pub(super) fn bounds(release: &str) -> Result<Bounds, Failure> {
     let reader = READERS.iter().find(|(reader, _)| *reader == release).ok_or("a release that is no reader")?;
     let version = FormatVersion::new(peer::find(release)?.format_version)?;
-    Ok(Bounds { version, may_be_encrypted: true, null_extents: true, last_datatype: reader.1 })
+    Ok(Bounds {
+        version,
+        may_be_encrypted: true,
+        null_extents: true,
+        last_datatype: reader.1,
+        webp: release != "2.12.3",
+        twin_alone: false,
+    })
 }

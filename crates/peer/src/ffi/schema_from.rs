@@ -3,6 +3,7 @@
 use std::ptr;
 
 use super::api::NdRange;
+use super::schema_into::WithoutContext;
 use super::{Context, Handle, Raw, copy, out, size, text};
 use crate::{
     ArrayType, Attribute, Datatype, Dimension, Enumeration, FillValue, Filter, FilterList, FilterType, Label, LabelOrder, Layout,
@@ -201,17 +202,44 @@ impl Context {
         // SAFETY: all objects are alive; a range lies in the rectangle's memory, as long as the library says.
         unsafe {
             let current = self.new_current_domain(|out| self.tiledb_array_schema_get_current_domain(schema.raw(), out))?;
-            if out(|v| self.tiledb_current_domain_get_is_empty(current.raw(), v))? != 0 {
+            if out(|v| self.current_domain_is_empty(&current, v))? != 0 {
                 return Ok(None);
             }
-            let get = |out| self.tiledb_current_domain_get_ndrectangle(current.raw(), out);
-            let rectangle = self.new_ndrectangle(get)?;
+            let rectangle = self.new_ndrectangle(|out| self.rectangle_of(&current, out))?;
             let mut ranges = Vec::new();
             for index in 0..out(|v| self.tiledb_domain_get_ndim(domain.raw(), v))? {
                 let range: NdRange = out(|v| self.tiledb_ndrectangle_get_range(rectangle.raw(), index, v))?;
                 ranges.push(Range { low: copy(range.low, range.low_bytes)?, high: copy(range.high, range.high_bytes)? });
             }
             Ok(Some(ranges))
+        }
+    }
+
+    /// # Safety
+    /// The address is valid.
+    unsafe fn current_domain_is_empty(&self, current: &Handle, empty: *mut u32) -> Result<(), PeerError> {
+        // SAFETY: the object is alive; the header declares the functions so.
+        unsafe {
+            if self.current_domains_want_context() {
+                return self.tiledb_current_domain_get_is_empty(current.raw(), empty);
+            }
+            let name = "tiledb_current_domain_get_is_empty";
+            let get = self.library().function::<WithoutContext<*mut u32>>(name)?;
+            self.check(name, get(current.raw(), empty))
+        }
+    }
+
+    /// # Safety
+    /// The address is valid.
+    unsafe fn rectangle_of(&self, current: &Handle, rectangle: *mut Raw) -> Result<(), PeerError> {
+        // SAFETY: the object is alive; the header declares the functions so.
+        unsafe {
+            if self.current_domains_want_context() {
+                return self.tiledb_current_domain_get_ndrectangle(current.raw(), rectangle);
+            }
+            let name = "tiledb_current_domain_get_ndrectangle";
+            let get = self.library().function::<WithoutContext<*mut Raw>>(name)?;
+            self.check(name, get(current.raw(), rectangle))
         }
     }
 

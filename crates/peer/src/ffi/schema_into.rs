@@ -202,22 +202,20 @@ impl Context {
                 self.tiledb_ndrectangle_set_range(rectangle.raw(), index, &raw mut range)?;
             }
             let made = self.new_current_domain(|out| self.tiledb_current_domain_create(out))?;
-            self.set_rectangle(&made, &rectangle)?;
+            if self.current_domains_want_context() {
+                self.tiledb_current_domain_set_ndrectangle(made.raw(), rectangle.raw())?;
+            } else {
+                let name = "tiledb_current_domain_set_ndrectangle";
+                let set = self.library().function::<WithoutContext<super::Raw>>(name)?;
+                self.check(name, set(made.raw(), rectangle.raw()))?;
+            }
             Ok(made)
         }
     }
 
-    fn set_rectangle(&self, current_domain: &Handle, rectangle: &Handle) -> Result<(), PeerError> {
-        type WithoutContext = unsafe extern "C" fn(super::Raw, super::Raw) -> i32;
-        let name = "tiledb_current_domain_set_ndrectangle";
-        // SAFETY: both objects are alive; until 2.26 the header declares the function without a context.
-        unsafe {
-            if self.library().version() < (2, 26, 0) {
-                let set = self.library().function::<WithoutContext>(name)?;
-                return self.check(name, set(current_domain.raw(), rectangle.raw()));
-            }
-            self.tiledb_current_domain_set_ndrectangle(current_domain.raw(), rectangle.raw())
-        }
+    /// Until 2.26 the header declares the functions of current domains without a context.
+    pub(super) fn current_domains_want_context(&self) -> bool {
+        self.library().version() >= (2, 26, 0)
     }
 }
 
@@ -249,3 +247,6 @@ impl Members {
         (if bytes == 0 { ptr::null() } else { self.offsets.as_ptr().cast() }, bytes)
     }
 }
+
+/// A function of a current domain and one thing more.
+pub(super) type WithoutContext<T> = unsafe extern "C" fn(super::Raw, T) -> i32;

@@ -51,6 +51,9 @@ fn list(version: FormatVersion, filters: &FilterList, datatype: Datatype, var: b
         if text && takes_strings && index > 0 {
             return Err(Rule::StringFilterFirst);
         }
+        if text && takes_strings && filters.filters.len() > 1 && !version.combines_ascii_rle() {
+            return Err(refused(filter.filter_type(), "the format version has it stand alone on text of variable length"));
+        }
         if !text && matches!(filter, FilterSpec::Dictionary { .. }) {
             return Err(refused(filter.filter_type(), "it takes text of variable length only"));
         }
