@@ -15,7 +15,7 @@ mod questions;
 mod random;
 mod run;
 mod schema;
-mod translate;
+pub(crate) mod translate;
 mod versions;
 
 use std::io::Write;

@@ -52,7 +52,7 @@ pub(crate) fn current(readme: &str, data: &Value, metadata: &Metadata) -> Result
 }
 
 /// Rows of cells as Markdown; the first row is the head.
-fn table(rows: &[Vec<String>]) -> String {
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let line = |row: &Vec<String>| format!("| {} |\n", row.join(" | "));
     let mut lines = rows.iter().map(line);
     let head = lines.next().unwrap_or_default();

@@ -25,37 +25,43 @@ pub(crate) struct Measured {
 impl Sample {
     /// Times a run; it gives the bytes it read or wrote.
     pub(crate) fn take(run: impl FnOnce() -> Result<u64, Failure>) -> Result<Self, Failure> {
-        let (start, cpu) = (Instant::now(), cpu_seconds()?);
+        let (start, cpu) = (Instant::now(), cpu_seconds());
         let amount = run()?;
-        Ok(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds: cpu_seconds()? - cpu, amount })
+        Ok(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds: cpu_seconds() - cpu, amount })
     }
 }
 
 impl Measured {
+    /// Megabytes of cells in a second.
+    pub(crate) fn mb_per_second(&self) -> f64 {
+        std::time::Duration::from_micros(self.amount).as_secs_f64() / self.seconds
+    }
+
     pub(crate) fn of(samples: &[Sample], peak_mb: f64) -> Result<Self, Failure> {
         let amount = samples.first().map_or(0, |sample| sample.amount);
         if samples.iter().any(|sample| sample.amount != amount) {
             return Err("runs of one row differ in what they give".into());
         }
-        let median = |value: fn(&Sample) -> f64| {
-            let mut values: Vec<f64> = samples.iter().map(value).collect();
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-        };
+        let median = |value: fn(&Sample) -> f64| median(&mut samples.iter().map(value).collect::<Vec<_>>());
         Ok(Self { seconds: median(|sample| sample.seconds), cpu_seconds: median(|sample| sample.cpu_seconds), peak_mb, amount })
     }
 }
 
+/// The middle one of some numbers.
+pub(crate) fn median(numbers: &mut [f64]) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 /// CPU seconds of this process so far, all threads together.
-fn cpu_seconds() -> Result<f64, Failure> {
-    /// What Linux counts in on every machine that this runs on.
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    // The name in parentheses may hold spaces; times are the 14th and 15th field.
-    let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-    let ticks =
-        |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok()).ok_or("no CPU times in /proc/self/stat");
-    Ok((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND)
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    std::time::Duration::try_from(time).unwrap_or_default().as_secs_f64()
+}
+
+/// Counts the peak of memory anew, from what is held now.
+pub(crate) fn forget_peak() -> Result<(), Failure> {
+    Ok(std::fs::write("/proc/self/clear_refs", "5")?)
 }
 
 /// The most memory that this process has held, in megabytes.

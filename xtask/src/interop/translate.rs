@@ -13,7 +13,7 @@ pub(super) fn datatype(datatype: Datatype) -> Result<peer::Datatype, Failure> {
     peer::Datatype::from_code(datatype.code()).ok_or_else(|| format!("the peer has no {datatype}").into())
 }
 
-pub(super) fn layout(layout: Layout) -> Result<peer::Layout, Failure> {
+pub(crate) fn layout(layout: Layout) -> Result<peer::Layout, Failure> {
     peer::Layout::from_code(layout.code().into()).ok_or_else(|| format!("the peer has no {layout:?}").into())
 }
 
@@ -23,7 +23,7 @@ fn coordinate(coordinate: Coordinate<'_>, datatype: Datatype) -> Vec<u8> {
     w.into_vec()
 }
 
-pub(super) fn range(range: &Range, datatype: Datatype) -> peer::Range {
+pub(crate) fn range(range: &Range, datatype: Datatype) -> peer::Range {
     peer::Range { low: coordinate(range.low(), datatype), high: coordinate(range.high(), datatype) }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn schema(schema: &ArraySchema, enumerations: &[Enumeration]) -> Resu
 }
 
 /// The cells of a field as the peer has them.
-pub(super) fn column(field: &FieldBuffer) -> peer::Column {
+pub(crate) fn column(field: &FieldBuffer) -> peer::Column {
     let offsets = field.offsets().map(|offsets| offsets.split_last().map_or(Vec::new(), |(_, starts)| starts.to_vec()));
     peer::Column { data: field.data().to_vec(), offsets, validity: field.validity().map(<[u8]>::to_vec) }
 }

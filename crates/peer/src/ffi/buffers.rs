@@ -35,19 +35,13 @@ impl Buffers {
     }
 
     /// Buffers that hold a column to write.
-    pub(super) fn for_write(name: &str, column: &Column) -> Result<Self, PeerError> {
-        let padded = |bytes: &[u8]| {
-            let mut copied = Vec::with_capacity(bytes.len() + MARGIN);
-            copied.extend_from_slice(bytes);
-            copied.resize(bytes.len() + MARGIN, 0);
-            copied
-        };
-        let mut offsets = column.offsets.clone();
-        if let Some(offsets) = &mut offsets {
-            offsets.resize(offsets.len() + MARGIN / 8, 0);
-        }
-        let validity = column.validity.as_deref().map(padded);
-        let mut buffers = Self { name: c_string(name)?, data: padded(&column.data), offsets, validity, bytes: vec![0; 3] };
+    pub(super) fn for_write(name: &str, mut column: Column) -> Result<Self, PeerError> {
+        let pad = |bytes: &mut Vec<u8>| bytes.resize(bytes.len() + MARGIN, 0);
+        pad(&mut column.data);
+        column.validity.iter_mut().for_each(pad);
+        column.offsets.iter_mut().for_each(|offsets| offsets.resize(offsets.len() + MARGIN / 8, 0));
+        let Column { data, offsets, validity } = column;
+        let mut buffers = Self { name: c_string(name)?, data, offsets, validity, bytes: vec![0; 3] };
         buffers.measure(MARGIN as u64);
         Ok(buffers)
     }
