@@ -48,12 +48,6 @@ impl CellBytes {
         Ok(())
     }
 
-    /// Makes the bytes `len` many; what they are afterwards is anything.
-    pub(crate) fn resize(&mut self, len: usize) {
-        self.words.resize(len.div_ceil(8), 0);
-        self.len = len;
-    }
-
     /// A copy of `bytes`.
     #[must_use]
     pub fn copied(bytes: &[u8]) -> Self {

@@ -4,6 +4,7 @@ mod coordinates;
 pub(crate) mod dense;
 mod field;
 mod query;
+mod scatter;
 pub(crate) mod sparse;
 mod tile;
 

@@ -1,5 +1,6 @@
 //! Objects as files under a folder of the local file system.
 
+mod buffer;
 mod file;
 mod sync;
 
@@ -10,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use bytes::Bytes;
 
+use self::buffer::ReadBuffer;
 use self::file::{FileWriter, StagedFile, open, read_exact_at};
 use self::sync::{create_folders, sync_folder_of};
 use crate::coalesce::{check_range, read_coalesced};
@@ -223,8 +225,8 @@ fn entry_kind(folder: &ObjectPath, entry: &fs::DirEntry) -> Result<Option<EntryK
 }
 
 fn read_range(path: &ObjectPath, file: &File, range: Range<u64>, size: u64) -> Result<Bytes, StorageError> {
-    let mut buffer = vec![0; check_range(path, &range, size)?];
-    read_exact_at(file, &mut buffer, range.start).map_err(|error| StorageError::io(path, error))?;
+    let mut buffer = ReadBuffer::take(check_range(path, &range, size)?);
+    read_exact_at(file, buffer.as_mut(), range.start).map_err(|error| StorageError::io(path, error))?;
     Ok(buffer.into())
 }
 

@@ -1,15 +1,19 @@
 //! Reads and decodes single tiles of a field of a fragment.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use bytes::Bytes;
 use talavera_codec::{DecodeError, DecodeErrorKind};
 use talavera_filter::FilterList;
 use talavera_fragment::{DataPart, FieldId, FieldShape, TileOffsets};
-use talavera_pipeline::{ChunkTable, EncryptionKey, Pipeline, PipelineError, TileFormat, TypeFlow, coordinates, is_empty_tile};
+use talavera_pipeline::{
+    ChunkEntry, ChunkTable, EncryptionKey, Pipeline, PipelineError, TileFormat, TypeFlow, coordinates, is_empty_tile,
+};
 use talavera_storage::{ObjectPath, Storage};
 use talavera_types::{Datatype, FormatVersion};
 
+use super::scatter::Scatter;
 use crate::budget::Job;
 use crate::fragment::FieldLists;
 use crate::{CellBytes, EngineOptions, Error, FieldBuffer, Fragment};
@@ -126,6 +130,22 @@ impl<'f> FieldReader<'f> {
     /// Reads the cells of a tile of fixed-length cells straight into `cells`.
     pub(crate) fn read_fixed_into(&self, tile: u64, cells: &mut [u8], job: &Job) -> Result<(), Error> {
         self.fixed.read_into(self.storage, &self.lists.offsets, tile, cells, job)
+    }
+
+    /// Reads a tile of so many fixed-length cells and puts the wanted ones where they go. Chunks without such are not
+    /// decoded.
+    pub(crate) fn scatter_fixed(&self, tile: u64, cells: u64, scatter: Scatter<'_>, job: &Job) -> Result<(), Error> {
+        let bytes = self.check_size(tile, cells.saturating_mul(scatter.cell_bytes() as u64))?;
+        self.fixed.scatter(self.storage, &self.lists.offsets, (tile, bytes), scatter, job)
+    }
+
+    /// Reads the validity of a tile of so many cells and puts that of the wanted ones where it goes.
+    pub(crate) fn scatter_validity(&self, tile: u64, cells: u64, scatter: Scatter<'_>, job: &Job) -> Result<(), Error> {
+        let bytes = self.check_size(tile, cells)?;
+        match &self.validity {
+            Some(reader) => reader.scatter(self.storage, &self.lists.validity_offsets, (tile, bytes), scatter, job),
+            None => Ok(()),
+        }
     }
 
     /// Reads the validity of a tile straight into `validity`.
@@ -298,6 +318,74 @@ impl DataReader {
         Ok(())
     }
 
+    fn scatter(
+        &self,
+        storage: &dyn Storage,
+        offsets: &TileOffsets,
+        (tile, len): (u64, usize),
+        scatter: Scatter<'_>,
+        job: &Job,
+    ) -> Result<(), Error> {
+        let bytes = self.fetch(storage, offsets, tile)?;
+        let table = ChunkTable::decode(&bytes).map_err(|error| self.in_tile(tile)(error.into()))?;
+        if table.original_bytes() != len {
+            return Err(self.in_tile(tile)(PipelineError::TileSize {
+                found: table.original_bytes() as u64,
+                expected: len as u64,
+            }));
+        }
+        let chunks: Vec<&ChunkEntry> = table.iter().collect();
+        let cut_cells = chunks.iter().any(|chunk| !chunk.original_offset.is_multiple_of(scatter.cell_bytes()));
+        let decoded = if cut_cells || self.other_flow.is_some() {
+            let mut cells = vec![0; len];
+            self.decode_into(&bytes, tile, &mut cells)?;
+            let mut scatter = scatter;
+            scatter.copy_from(0, &cells);
+            len
+        } else {
+            self.scatter_chunks(&bytes, &chunks, scatter).map_err(self.in_tile(tile))?
+        };
+        job.tile_done(bytes.len() as u64, decoded as u64);
+        Ok(())
+    }
+
+    /// Decodes the chunks that a scatter wants, several at once where threads are idle; gives their bytes.
+    fn scatter_chunks(&self, bytes: &[u8], chunks: &[&ChunkEntry], mut scatter: Scatter<'_>) -> Result<usize, PipelineError> {
+        match chunks {
+            [] => Ok(0),
+            _ if scatter.is_empty() => Ok(0),
+            [chunk] => {
+                self.scatter_chunk(bytes, chunk, &mut scatter)?;
+                Ok(chunk.original_bytes)
+            }
+            _ => {
+                let (front, back) = chunks.split_at(chunks.len() / 2);
+                let cut = back.first().map_or(0, |chunk| chunk.original_offset / scatter.cell_bytes());
+                let (before, behind) = scatter.split_at(cut);
+                let halves =
+                    rayon::join(|| self.scatter_chunks(bytes, front, before), || self.scatter_chunks(bytes, back, behind));
+                Ok(halves.0? + halves.1?)
+            }
+        }
+    }
+
+    fn scatter_chunk(&self, bytes: &[u8], chunk: &ChunkEntry, scatter: &mut Scatter<'_>) -> Result<(), PipelineError> {
+        let first = chunk.original_offset / scatter.cell_bytes();
+        if self.pipeline.is_empty() && chunk.metadata.is_empty() && chunk.data.len() == chunk.original_bytes {
+            // Nothing to undo: the cells stand in the file as they are.
+            scatter.copy_from(first, bytes.get(chunk.data.clone()).unwrap_or_default());
+            return Ok(());
+        }
+        if let Some(cells) = scatter.as_whole(chunk.original_bytes) {
+            return self.pipeline.decode_chunk(chunk, bytes, cells);
+        }
+        with_scratch(chunk.original_bytes, |cells| {
+            self.pipeline.decode_chunk(chunk, bytes, cells)?;
+            scatter.copy_from(first, cells);
+            Ok(())
+        })
+    }
+
     fn decode_into(&self, bytes: &[u8], tile: u64, cells: &mut [u8]) -> Result<(), Error> {
         let Err(error) = self.pipeline.decode_tile(bytes, cells) else { return Ok(()) };
         let retried = self.other_flow.as_ref().is_some_and(|other| other.decode_tile(bytes, cells).is_ok());
@@ -307,6 +395,26 @@ impl DataReader {
     fn in_tile(&self, tile: u64) -> impl Fn(PipelineError) -> Error + '_ {
         move |source| Error::Tile { path: self.path.clone(), tile, source }
     }
+}
+
+/// Runs `decode` with so many bytes of memory, which this thread keeps for the next chunk.
+fn with_scratch<T>(bytes: usize, decode: impl FnOnce(&mut [u8]) -> T) -> T {
+    thread_local! {
+        /// Holds nothing between two calls but its memory.
+        static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    }
+    /// Chunks are of 64 KiB, but for those of whole tiles, which nobody should keep.
+    const LARGEST_KEPT: usize = 1 << 20;
+    // Taken, not borrowed: a filter that ran threads could come back here.
+    let mut scratch = SCRATCH.take();
+    if scratch.len() < bytes {
+        scratch.resize(bytes, 0);
+    }
+    let done = decode(scratch.get_mut(..bytes).unwrap_or_default());
+    if scratch.len() <= LARGEST_KEPT {
+        SCRATCH.set(scratch);
+    }
+    done
 }
 
 /// Whether a fragment of this version may have been appended by a library that hands datatypes on although the version

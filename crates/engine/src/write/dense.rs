@@ -4,7 +4,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use talavera_schema::{ArraySchema, NdRange};
 use talavera_types::Layout;
 
@@ -14,8 +13,8 @@ use crate::read::dense::layout::{Axis, CellBox, ResultShape, TileLayout, advance
 use crate::read::dense::overlay::Grid;
 use crate::{CellBytes, Error, FieldBuffer};
 
-/// Cells in memory at a time, in tiles that are being made.
-const TILES_AT_A_TIME: usize = 16;
+/// Tiles that are encoded while those before are written.
+pub(super) const TILES_AT_A_TIME: usize = 16;
 
 /// A subarray of a dense array, in cells from the low corner of its domain.
 pub(crate) struct DenseWrite {
@@ -52,7 +51,7 @@ impl DenseWrite {
     pub(crate) fn append(&self, writer: &mut FragmentWriter, cells: &Cells) -> Result<(), Error> {
         for tiles in self.tiles.chunks(TILES_AT_A_TIME) {
             let tile = |(tile, part): &(Vec<u64>, CellBox)| self.tile(tile, part, cells);
-            writer.append(tiles.par_iter().map(tile).collect::<Result<_, _>>()?)?;
+            writer.append(tiles, tile)?;
         }
         Ok(())
     }
@@ -83,6 +82,12 @@ impl DenseWrite {
                 steps.push((source, target));
                 lens.push(small(len));
             }
+        }
+        // Cells that follow each other along several dimensions, on both sides, are one run.
+        let continues = |run: &CopyRun, step| run.source_stride == 1 && step == (run.len, run.len);
+        while let Some(dimension) = steps.iter().position(|&step| continues(&run, step)) {
+            steps.swap_remove(dimension);
+            run.len *= lens.swap_remove(dimension);
         }
         let mut at = vec![0; lens.len()];
         let mut runs = Vec::new();

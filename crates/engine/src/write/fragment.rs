@@ -32,6 +32,8 @@ pub(crate) struct FragmentWriter {
     encoders: Vec<FieldEncoder>,
     /// The data files of each encoder's field.
     files: Vec<FieldFiles>,
+    /// Tiles that are encoded and not in the files yet, each field by field: they are written while the next are encoded.
+    encoded: Vec<Vec<EncodedTile>>,
     mbrs: Vec<NdRange>,
     tiles: u64,
     last_tile_cells: u64,
@@ -93,6 +95,7 @@ impl FragmentWriter {
             commit_file,
             encoders,
             files,
+            encoded: Vec::new(),
             mbrs: Vec::new(),
             tiles: 0,
             last_tile_cells: 0,
@@ -105,26 +108,29 @@ impl FragmentWriter {
         self.encoders.iter().map(|encoder| encoder.field)
     }
 
-    /// Encodes tiles, in parallel, and appends them to the data files.
-    pub(crate) fn append(&mut self, tiles: Vec<Tile>) -> Result<(), Error> {
+    /// Makes tiles from their sources and encodes them, all in parallel, and appends them to the data files.
+    pub(crate) fn append<S: Sync>(
+        &mut self,
+        sources: &[S],
+        make: impl Fn(&S) -> Result<Tile, Error> + Sync,
+    ) -> Result<(), Error> {
         let encoders = &self.encoders;
-        let encode = |tile: &Tile| -> Result<Vec<EncodedTile>, Error> {
-            let cells = encoders.par_iter().zip(&tile.fields);
-            cells.map(|(encoder, cells)| encoder.encode(cells, &tile.written)).collect()
+        let encode = |source: &S| {
+            let Tile { fields, written, cells, mbr } = make(source)?;
+            let fields = encoders.par_iter().zip(&fields).map(|(encoder, cells)| encoder.encode(cells, &written));
+            Ok((fields.collect::<Result<Vec<_>, Error>>()?, cells, mbr))
         };
-        let encoded = tiles.par_iter().map(encode).collect::<Result<Vec<_>, _>>()?;
-        for (tile, encoded) in tiles.into_iter().zip(encoded) {
-            for ((encoder, files), encoded) in self.encoders.iter().zip(&mut self.files).zip(encoded) {
-                let create = |part: DataPart| -> Result<Box<dyn ObjectWriter>, Error> {
-                    let file = DataFile { field: encoder.field, part };
-                    let name = file.name(self.version, &self.schema).unwrap_or_default();
-                    Ok(self.storage.create_file(&self.folder.join(&name)?)?)
-                };
-                files.append(encoded, create)?;
-            }
-            self.mbrs.extend(tile.mbr);
+        let encode = || sources.par_iter().map(encode).collect::<Result<Vec<_>, Error>>();
+        let ready = std::mem::take(&mut self.encoded);
+        let place = Place { storage: &*self.storage, folder: &self.folder, version: self.version, schema: &self.schema };
+        let files = &mut self.files;
+        let (written, encoded) = rayon::join(|| place.write(encoders, files, ready), encode);
+        written?;
+        for (fields, cells, mbr) in encoded? {
+            self.encoded.push(fields);
+            self.mbrs.extend(mbr);
             self.tiles += 1;
-            self.last_tile_cells = tile.cells;
+            self.last_tile_cells = cells;
         }
         Ok(())
     }
@@ -139,6 +145,7 @@ impl FragmentWriter {
 
     /// Makes everything durable and then visible; gives the fragment's name.
     pub(crate) fn commit(mut self, non_empty_domain: NdRange) -> Result<String, Error> {
+        self.append(&[], |source: &std::convert::Infallible| match *source {})?;
         let sizes = self.files.iter_mut().map(FieldFiles::finish).collect::<Result<Vec<_>, _>>()?;
         let metadata = self.metadata(non_empty_domain, &sizes)?;
         let path = self.folder.join("__fragment_metadata.tdb")?;
@@ -286,6 +293,31 @@ impl Drop for FragmentWriter {
             // Nobody sees the folder; what cannot be removed now is as good as gone.
             let _ = self.storage.delete_folder(&self.folder);
         }
+    }
+}
+
+/// Where the data files of a fragment lie.
+struct Place<'w> {
+    storage: &'w dyn Storage,
+    folder: &'w ObjectPath,
+    version: FormatVersion,
+    schema: &'w ArraySchema,
+}
+
+impl Place<'_> {
+    /// Appends encoded tiles to the data files.
+    fn write(&self, encoders: &[FieldEncoder], files: &mut [FieldFiles], tiles: Vec<Vec<EncodedTile>>) -> Result<(), Error> {
+        for tile in tiles {
+            for ((encoder, files), encoded) in encoders.iter().zip(&mut *files).zip(tile) {
+                let create = |part: DataPart| -> Result<Box<dyn ObjectWriter>, Error> {
+                    let file = DataFile { field: encoder.field, part };
+                    let name = file.name(self.version, self.schema).unwrap_or_default();
+                    Ok(self.storage.create_file(&self.folder.join(&name)?)?)
+                };
+                files.append(encoded, create)?;
+            }
+        }
+        Ok(())
     }
 }
 

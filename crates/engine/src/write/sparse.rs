@@ -1,6 +1,5 @@
 //! Sparse cells: ordered, cut into tiles of the array's capacity.
 
-use rayon::prelude::*;
 use talavera_fragment::FieldId;
 use talavera_schema::{ArraySchema, Coordinate, NdRange, Range};
 use talavera_types::Layout;
@@ -82,7 +81,7 @@ pub(crate) fn append(writer: &mut FragmentWriter, schema: &ArraySchema, cells: &
                 mbr: Some(mbr),
             })
         };
-        writer.append(runs.par_iter().map(tile).collect::<Result<_, _>>()?)?;
+        writer.append(runs, tile)?;
     }
     Ok(())
 }

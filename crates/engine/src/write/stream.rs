@@ -7,7 +7,7 @@ use talavera_schema::NdRange;
 use talavera_types::Layout;
 
 use super::check::{Cells, check_in_domain};
-use super::dense::check_whole_tiles;
+use super::dense::{TILES_AT_A_TIME, check_whole_tiles};
 use super::fragment::{FragmentWriter, Tile};
 use super::query::{ArrayWriter, Duplicates, WriteOptions};
 use super::sparse;
@@ -170,14 +170,13 @@ impl<'w> DenseStream<'w> {
         })?;
         let tile_cells = self.stream.tile_cells;
         self.stream.take(cells, |fragment, cells, range| {
-            for start in range.step_by(tile_cells) {
+            let starts: Vec<usize> = range.step_by(tile_cells).collect();
+            let tile = |&start: &usize| {
                 let pick = |buffer: &FieldBuffer| buffer.pick(start..start + tile_cells);
-                let fields = cells.buffers.iter().map(pick).collect();
                 let written = std::iter::once(0..tile_cells).collect();
-                let tile = Tile { fields, written, cells: tile_cells as u64, mbr: None };
-                writer.options().run(|| fragment.append(vec![tile]))?;
-            }
-            Ok(())
+                Ok(Tile { fields: cells.buffers.iter().map(pick).collect(), written, cells: tile_cells as u64, mbr: None })
+            };
+            writer.options().run(|| starts.chunks(TILES_AT_A_TIME).try_for_each(|starts| fragment.append(starts, tile)))
         })
     }
 

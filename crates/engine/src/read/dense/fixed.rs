@@ -3,10 +3,11 @@
 use rayon::prelude::*;
 
 use super::DenseRead;
-use super::layout::{CellBox, Piece, ResultShape, Run, for_each_run};
+use super::layout::{CellBox, Piece, ResultShape, for_each_run};
 use super::overlay::{DenseFragment, Share, layers};
+use crate::Error;
+use crate::read::scatter::{Scatter, ScatterRun};
 use crate::read::tile::FieldReader;
-use crate::{CellBytes, Error};
 
 /// What of a field goes into the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,17 +44,11 @@ impl DenseRead<'_> {
         let targets = shape.pieces().into_iter().zip(runs).map(|(piece, runs)| Target { piece, runs }).collect();
         group_by_tile(targets, |target: &Target<'_>| &target.piece.tile)
             .into_par_iter()
-            .try_for_each_init(CellBytes::default, |scratch, mut group| self.fill_tile(shape, field, &mut group, scratch))
+            .try_for_each(|mut group| self.fill_tile(shape, field, &mut group))
     }
 
     /// Lays the fragments over each other in all pieces of one tile.
-    fn fill_tile(
-        &self,
-        shape: &ResultShape,
-        field: &FixedField<'_, '_>,
-        group: &mut [Target<'_>],
-        scratch: &mut CellBytes,
-    ) -> Result<(), Error> {
+    fn fill_tile(&self, shape: &ResultShape, field: &FixedField<'_, '_>, group: &mut [Target<'_>]) -> Result<(), Error> {
         self.job.check_cancelled()?;
         let has_field = |number: usize| field.readers.get(number).is_some_and(Option::is_some);
         let mut shown = vec![Vec::new(); self.fragments.len()];
@@ -70,7 +65,7 @@ impl DenseRead<'_> {
         }
         for ((fragment, reader), targets) in self.fragments.iter().zip(field.readers).zip(shown) {
             if let (Some(reader), false) = (reader, targets.is_empty()) {
-                self.lay(shape, field, (fragment, reader), &targets, group, scratch)?;
+                self.lay(shape, field, (fragment, reader), &targets, group)?;
             }
         }
         Ok(())
@@ -84,23 +79,15 @@ impl DenseRead<'_> {
         (fragment, reader): (&DenseFragment<'_>, &FieldReader<'_>),
         targets: &[usize],
         group: &mut [Target<'_>],
-        scratch: &mut CellBytes,
     ) -> Result<(), Error> {
-        let mut decoded = None;
-        for &number in targets {
-            let Some(target) = group.get_mut(number) else { continue };
+        let mut runs = Vec::new();
+        // All targets lie in the same tile of the domain, and so in the same tile of the fragment.
+        let (mut tile, mut stride) = (None, 1);
+        for target in targets_of(group, targets) {
             match fragment.share(&target.piece, &self.grid) {
                 Some(Share::Tile { number, part }) => {
-                    let whole = targets.len() == 1 && self.is_whole_tile(shape, target, &part);
-                    if let ([run], true) = (target.runs.as_mut_slice(), whole) {
-                        return self.decode(field, reader, number, run);
-                    }
-                    if decoded != Some(number) {
-                        scratch.resize(self.tile_bytes(field.cell_bytes)?);
-                        self.decode(field, reader, number, scratch)?;
-                        decoded = Some(number);
-                    }
-                    self.copy_part(shape, field.cell_bytes, &part, scratch, target);
+                    tile = Some(number);
+                    stride = self.collect_runs(shape, field.cell_bytes, &part, target, &mut runs);
                 }
                 Some(Share::Cells(cells)) => {
                     for cell in cells {
@@ -111,50 +98,55 @@ impl DenseRead<'_> {
                 None => {}
             }
         }
-        Ok(())
+        match tile {
+            Some(tile) => self.decode(field, reader, tile, Scatter::new(runs, stride, field.cell_bytes)),
+            None => Ok(()),
+        }
     }
 
-    fn decode(&self, field: &FixedField<'_, '_>, reader: &FieldReader<'_>, tile: u64, cells: &mut [u8]) -> Result<(), Error> {
+    fn decode(
+        &self,
+        field: &FixedField<'_, '_>,
+        reader: &FieldReader<'_>,
+        tile: u64,
+        mut scatter: Scatter<'_>,
+    ) -> Result<(), Error> {
         match field.stream {
-            Stream::Cells => reader.read_fixed_into(tile, cells, self.job),
-            Stream::Validity => reader.read_validity_into(tile, cells, self.job),
+            Stream::Cells => reader.scatter_fixed(tile, self.grid.tile_cells, scatter, self.job),
+            Stream::Validity => reader.scatter_validity(tile, self.grid.tile_cells, scatter, self.job),
             Stream::Presence => {
-                cells.fill(1);
+                scatter.fill(1);
                 Ok(())
             }
         }
     }
 
-    /// Whether the piece is a whole tile whose cells stand in the result as they do in the tile.
-    fn is_whole_tile(&self, shape: &ResultShape, target: &Target<'_>, part: &CellBox) -> bool {
-        *part == target.piece.source
-            && part.len == self.grid.extents
-            && target.runs.len() == 1
-            && (shape.row_major() == self.grid.cells_row_major() || part.len.iter().filter(|&&len| len > 1).count() <= 1)
-    }
-
-    fn tile_bytes(&self, cell_bytes: usize) -> Result<usize, Error> {
-        let bytes = usize::try_from(self.grid.tile_cells).ok().and_then(|cells| cells.checked_mul(cell_bytes));
-        let limit = self.options.tile_limit_bytes;
-        bytes.filter(|&bytes| bytes as u64 <= limit).ok_or(Error::Budget {
-            what: "a tile",
-            needed: self.grid.tile_cells.saturating_mul(cell_bytes as u64),
-            left: limit,
-            limit,
-        })
-    }
-
-    /// Copies the cells of `part` from a decoded tile.
-    fn copy_part(&self, shape: &ResultShape, cell_bytes: usize, part: &CellBox, source: &[u8], target: &mut Target<'_>) {
+    /// Appends where the cells of `part` go in a target; gives the distance in the tile of cells side by side there.
+    fn collect_runs<'m>(
+        &self,
+        shape: &ResultShape,
+        cell_bytes: usize,
+        part: &CellBox,
+        target: &'m mut Target<'_>,
+        runs: &mut Vec<ScatterRun<'m>>,
+    ) -> usize {
         let layout = shape.piece_layout(&target.piece);
         let tile = self.grid.tile_layout(&target.piece.tile);
-        for_each_run(part, &target.piece, &layout, &tile, |run| {
-            let cells = target.runs.get_mut(run.run);
-            let cells = cells.and_then(|memory| memory.get_mut(run.target * cell_bytes..(run.target + run.len) * cell_bytes));
-            if let Some(cells) = cells {
-                copy_run(source, run, cell_bytes, cells);
+        let mut places = Vec::new();
+        for_each_run(part, &target.piece, &layout, &tile, |run| places.push(run));
+        places.sort_unstable_by_key(|place| (place.run, place.target));
+        let stride = places.first().map_or(1, |place| place.source_stride);
+        let mut places = places.into_iter().peekable();
+        for (number, memory) in target.runs.iter_mut().enumerate() {
+            let (mut rest, mut at) = (&mut **memory, 0);
+            while let Some(place) = places.next_if(|place| place.run == number) {
+                let (_, from) = std::mem::take(&mut rest).split_at_mut((place.target - at) * cell_bytes);
+                let (memory, behind) = from.split_at_mut(place.len * cell_bytes);
+                runs.push(ScatterRun { first: place.source, memory });
+                (rest, at) = (behind, place.target + place.len);
             }
-        });
+        }
+        stride
     }
 
     fn copy_cell(&self, shape: &ResultShape, value: &[u8], cell: &CellBox, target: &mut Target<'_>) {
@@ -168,6 +160,13 @@ impl DenseRead<'_> {
             }
         });
     }
+}
+
+/// Those with these numbers, which ascend.
+fn targets_of<'g, 'm>(group: &'g mut [Target<'m>], numbers: &[usize]) -> impl Iterator<Item = &'g mut Target<'m>> {
+    let mut numbers = numbers.iter().peekable();
+    let wanted = move |(number, target)| numbers.next_if(|wanted| **wanted == number).map(|_| target);
+    group.iter_mut().enumerate().filter_map(wanted)
 }
 
 /// Groups what lies in the same tile, keeping the order otherwise.
@@ -189,39 +188,5 @@ pub(super) fn fill(memory: &mut [u8], value: &[u8]) {
         [] => {}
         [byte] => memory.fill(*byte),
         _ => memory.chunks_exact_mut(value.len()).for_each(|cell| cell.copy_from_slice(value)),
-    }
-}
-
-/// Copies one run of cells from a tile.
-fn copy_run(source: &[u8], run: Run, cell_bytes: usize, cells: &mut [u8]) {
-    let Some(source) = source.get(run.source * cell_bytes..) else { return };
-    if run.source_stride == 1 || run.len == 1 {
-        if let Some(source) = source.get(..cells.len()) {
-            cells.copy_from_slice(source);
-        }
-        return;
-    }
-    let stride = run.source_stride * cell_bytes;
-    match cell_bytes {
-        1 => gather::<1>(source, stride, cells),
-        2 => gather::<2>(source, stride, cells),
-        4 => gather::<4>(source, stride, cells),
-        8 => gather::<8>(source, stride, cells),
-        _ => {
-            for (cell, source) in cells.chunks_exact_mut(cell_bytes).zip(source.chunks(stride)) {
-                if let Some(source) = source.get(..cell_bytes) {
-                    cell.copy_from_slice(source);
-                }
-            }
-        }
-    }
-}
-
-/// Copies cells of `N` bytes that lie `stride` bytes apart.
-fn gather<const N: usize>(source: &[u8], stride: usize, cells: &mut [u8]) {
-    for (cell, source) in cells.as_chunks_mut::<N>().0.iter_mut().zip(source.chunks(stride)) {
-        if let Some(source) = source.first_chunk::<N>() {
-            *cell = *source;
-        }
     }
 }

@@ -211,11 +211,6 @@ impl ResultShape {
         }
     }
 
-    /// Whether the last dimension varies fastest.
-    pub(crate) fn row_major(&self) -> bool {
-        self.order.is_sorted()
-    }
-
     fn axis_len(&self, dimension: usize) -> usize {
         self.axes.get(dimension).map_or(0, |axis| axis.len)
     }
@@ -311,7 +306,7 @@ impl TileLayout {
     }
 }
 
-/// Calls `each` for the runs that bring the cells of `part` from a tile to a piece.
+/// Calls `each` for the runs that bring the cells of `part` from a tile to a piece, all of the same length and stride.
 pub(crate) fn for_each_run(part: &CellBox, piece: &Piece, layout: &PieceLayout, tile: &TileLayout, mut each: impl FnMut(Run)) {
     let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let dimensions = part.start.len();
@@ -333,6 +328,12 @@ pub(crate) fn for_each_run(part: &CellBox, piece: &Piece, layout: &PieceLayout, 
             steps.push((stride(&layout.run_stride), stride(&layout.cell_stride), stride(&tile.stride)));
             lens.push(small(get(&part.len)));
         }
+    }
+    // Cells that follow each other along several dimensions, in the tile and in the result, are one run.
+    let continues = |run: &Run, step: (usize, usize, usize)| run.source_stride == 1 && step == (0, run.len, run.len);
+    while let Some(dimension) = steps.iter().position(|&step| continues(&base, step)) {
+        steps.swap_remove(dimension);
+        base.len *= lens.swap_remove(dimension);
     }
     let mut at = vec![0; lens.len()];
     for _ in 0..lens.iter().product::<usize>() {
