@@ -10,7 +10,7 @@ use talavera_fragment::{
     TileMinMax, TileNullCounts, TileOffsets, TileSizes, TileSums, ValueSize, legacy,
 };
 use talavera_schema::{ArraySchema, NdRange};
-use talavera_storage::{ObjectPath, Storage};
+use talavera_storage::{ObjectPath, Storage, StorageError};
 use talavera_types::FormatVersion;
 
 use crate::{EngineOptions, Error, metadata_file};
@@ -86,9 +86,8 @@ impl Fragment {
         if !source.name_version.has_footer() {
             return Self::open_without_footer(source, path, schema(None)?);
         }
-        let size = source.storage.size(&path)?;
-        let tail_start = size.saturating_sub(TAIL_BYTES);
-        let mut tail = source.storage.read_range(&path, tail_start..size)?;
+        let (mut tail, size) = read_tail(source.storage, &path)?;
+        let tail_start = size - tail.len() as u64;
         let location = if source.name_version.has_footer_length() {
             FooterLocation::LengthInLastEightBytes
         } else {
@@ -321,6 +320,18 @@ impl Fragment {
             Some(whole) => metadata_file::unwrap_first(&slice(whole, offset..end), path, options),
             None => metadata_file::read_section(storage, path, offset..end, options),
         }
+    }
+}
+
+/// The end of a file, and how many bytes the file has; of small files one request gets all.
+fn read_tail(storage: &dyn Storage, path: &ObjectPath) -> Result<(Bytes, u64), Error> {
+    match storage.read(path, TAIL_BYTES) {
+        Ok(whole) => {
+            let size = whole.len() as u64;
+            Ok((whole, size))
+        }
+        Err(StorageError::TooLarge { size, .. }) => Ok((storage.read_range(path, size - size.min(TAIL_BYTES)..size)?, size)),
+        Err(error) => Err(error.into()),
     }
 }
 
