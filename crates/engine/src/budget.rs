@@ -72,6 +72,11 @@ impl Job {
         Self { shared: Arc::new(Shared { limit: memory_bytes, cancel, on_progress, ..Shared::default() }) }
     }
 
+    /// Whether memory is limited at all.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.shared.limit.is_some()
+    }
+
     /// Takes memory from the budget before it is allocated.
     ///
     /// # Errors

@@ -260,11 +260,7 @@ impl FieldBuffer {
         let (data, offsets) = match self.cell_bytes() {
             Some(bytes) => {
                 let mut data = CellBytes::zeroed(cells.len() * bytes);
-                for (target, cell) in data.chunks_exact_mut(bytes.max(1)).zip(cells) {
-                    if let Some(source) = self.cell(cell) {
-                        target.copy_from_slice(source);
-                    }
-                }
+                copy_cells(&mut data, &self.data, bytes, cells);
                 (data, None)
             }
             None => {
@@ -305,6 +301,33 @@ impl FieldBuffer {
         let offsets = self.offsets.as_ref().map_or(0, |offsets| offsets.len() * 8);
         let validity = self.validity.as_ref().map_or(0, Vec::len);
         (self.data.len() + offsets + validity) as u64
+    }
+}
+
+/// Copies cells of `cell_bytes` each to `target`, one behind the other; cells that there are not are left as they are.
+pub(crate) fn copy_cells(target: &mut [u8], source: &[u8], cell_bytes: usize, cells: impl Iterator<Item = usize>) {
+    /// A copy of a length that the compiler knows is a move.
+    fn copy<const N: usize>(target: &mut [u8], source: &[u8], cells: impl Iterator<Item = usize>) {
+        let source = source.as_chunks::<N>().0;
+        for (target, cell) in target.as_chunks_mut::<N>().0.iter_mut().zip(cells) {
+            if let Some(source) = source.get(cell) {
+                *target = *source;
+            }
+        }
+    }
+    match cell_bytes {
+        1 => copy::<1>(target, source, cells),
+        2 => copy::<2>(target, source, cells),
+        4 => copy::<4>(target, source, cells),
+        8 => copy::<8>(target, source, cells),
+        _ => {
+            for (target, cell) in target.chunks_exact_mut(cell_bytes.max(1)).zip(cells) {
+                let start = cell.saturating_mul(cell_bytes);
+                if let Some(source) = source.get(start..start.saturating_add(cell_bytes)) {
+                    target.copy_from_slice(source);
+                }
+            }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod names;
 mod open;
 mod options;
 mod order;
+mod radix;
 mod read;
 mod write;
 

@@ -7,6 +7,7 @@
 //!
 //! Source: 20-semantics §2.2 (orders) and §2.3 (Hilbert).
 
+use rayon::prelude::*;
 use talavera_schema::{ArraySchema, Dimension, Range, TileExtent, hilbert};
 use talavera_types::{Datatype, DatatypeClass, Layout, Native, with_datatype};
 
@@ -59,6 +60,17 @@ order_key! {
 /// The keys of the values of a dimension of fixed size.
 pub(crate) fn order_keys(datatype: Datatype, data: &CellBytes) -> Vec<u64> {
     with_datatype!(datatype, T => data.as_values::<T>().iter().map(|value| value.order_key()).collect())
+}
+
+/// The least and the greatest of these keys, if there are any.
+pub(crate) fn key_bounds(datatype: Datatype, data: &CellBytes) -> Option<(u64, u64)> {
+    with_datatype!(datatype, T => {
+        let bounds = |values: &[T]| {
+            values.iter().map(|value| value.order_key()).fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)))
+        };
+        let chunks = data.as_values::<T>().par_chunks(1 << 16).map(bounds);
+        chunks.reduce_with(|(a_low, a_high), (b_low, b_high)| (a_low.min(b_low), a_high.max(b_high)))
+    })
 }
 
 /// The values of an integer dimension as the bits of its type, widened with their sign.
@@ -130,6 +142,17 @@ impl TileAxis {
 }
 
 impl TileAxis {
+    /// The indices of the first and the last tile of values with keys from `low` to `high`; none where keys of NaN, or below the
+    /// domain, have tiles that do not ascend with them.
+    pub(crate) fn tiles_of(self, low: u64, high: u64) -> Option<(u64, u64)> {
+        let ascend = match self {
+            Self::Integer { low_key, .. } => low >= low_key,
+            Self::Float32 { .. } => !f32_of_key(low).is_nan() && !f32_of_key(high).is_nan(),
+            Self::Float64 { .. } => !f64_of_key(low).is_nan() && !f64_of_key(high).is_nan(),
+        };
+        Some((self.tile(low), self.tile(high))).filter(|(first, last)| ascend && first <= last)
+    }
+
     /// The least key in the tile with this index; none for tiles of floats, whose borders are rounded.
     pub(crate) fn first_key_of(self, tile: u64) -> Option<u64> {
         match self {

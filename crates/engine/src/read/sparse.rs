@@ -7,8 +7,10 @@
 //!
 //! Source: 20-semantics §2.4 and §3; 21-semantics §7.
 
+mod concat;
 mod deletes;
 mod gather;
+mod keys;
 mod plan;
 mod prune;
 mod scan;
@@ -64,32 +66,66 @@ impl<'r> SparseRead<'r> {
 
     /// The fields of the cells of a selection, given its plan.
     pub(crate) fn read(&self, selection: &Selection, mut plan: Plan) -> Result<Vec<FieldBuffer>, Error> {
-        let _reserved = self.job.reserve("the tiles of a read", self.memory_bytes(&plan)?)?;
-        let array = self.array;
-        let schema = array.schema();
+        let bytes = if self.job.has_limit() { self.memory_bytes(&plan)? } else { 0 };
+        let _reserved = self.job.reserve("the tiles of a read", bytes)?;
+        let schema = self.array.schema();
         let duplicates = if schema.allows_dups { Duplicates::Keep } else { Duplicates::Newest };
-        let consolidated: Vec<bool> = self.scans.iter().map(|scan| scan.fragment().footer().layout.has_timestamps()).collect();
-        let one_per_coordinate = duplicates == Duplicates::Newest && plan.may_repeat_coordinates(&consolidated);
+        let consolidated = self.consolidated();
+        let one_per_coordinate = self.chooses_cells(&plan);
         if !one_per_coordinate {
             // Where cells hide each other, those of a tile without matches still hide older ones.
             plan.tiles.retain(|tile| self.scans.get(tile.fragment).is_none_or(|scan| scan.may_match(tile)));
         }
-        let in_order = self.layout == Layout::Unordered;
-        let needs_coordinates = one_per_coordinate || !in_order || self.asks_for_coordinates();
-        let order = if one_per_coordinate || !in_order { Some(CellOrder::new(schema, self.layout)?) } else { None };
+        let order = if self.sorts(&plan) { Some(CellOrder::new(schema, self.layout)?) } else { None };
         let scan = |tile: &TilePlan| {
             let scan = self.scans.get(tile.fragment).ok_or_else(|| Error::invalid("a plan of another read"))?;
-            scan.scan(tile, selection, needs_coordinates, self.job)
+            // Old versions store all coordinates of a cell together; those of others are decoded as any field.
+            let together = self.asks_for_coordinates() && !scan.fragment().footer().version.has_dimension_fields();
+            scan.scan(tile, selection, order.is_some() || together, self.job)
         };
         let mut tiles = plan.tiles.par_iter().map(scan).collect::<Result<Vec<_>, Error>>()?;
         let picks = match order {
-            Some(order) => Picks::Cells(sort::sort(&tiles, &order, duplicates, &consolidated)),
+            Some(order) => sort::sort(&tiles, &order, duplicates, &consolidated),
             None => {
                 tiles.par_iter_mut().for_each(tiles::SparseTile::drop_hidden);
                 Picks::Tiles
             }
         };
-        self.fields.iter().map(|&field| self.gather(&tiles, &picks, field)).collect()
+        self.gather_all(tiles, &picks)
+    }
+
+    /// All fields of the result. Coordinates go once they are in it, so dimensions come first.
+    fn gather_all(&self, mut tiles: Vec<tiles::SparseTile>, picks: &Picks) -> Result<Vec<FieldBuffer>, Error> {
+        let mut order: Vec<(usize, ReadField)> = self.fields.iter().copied().enumerate().collect();
+        order.sort_by_key(|(_, field)| !matches!(field, ReadField::Dimension(_)));
+        let mut gathered = Vec::with_capacity(order.len());
+        while !order.is_empty() {
+            let (position, field) = order.remove(0);
+            let is_needed = |dimension| order.iter().any(|(_, field)| *field == ReadField::Dimension(dimension));
+            gathered.push((position, self.gather(&tiles, picks, field)?));
+            for (dimension, _) in self.array.schema().domain.dimensions.iter().enumerate() {
+                if !is_needed(dimension) {
+                    tiles.iter_mut().for_each(|tile| tile.forget_coordinates(dimension));
+                }
+            }
+        }
+        gathered.sort_by_key(|(position, _)| *position);
+        Ok(gathered.into_iter().map(|(_, buffer)| buffer).collect())
+    }
+
+    /// For each fragment whether it may itself hold several versions of a cell.
+    fn consolidated(&self) -> Vec<bool> {
+        self.scans.iter().map(|scan| scan.fragment().footer().layout.has_timestamps()).collect()
+    }
+
+    /// Whether some cells of a plan may hide others.
+    fn chooses_cells(&self, plan: &Plan) -> bool {
+        !self.array.schema().allows_dups && plan.may_repeat_coordinates(&self.consolidated())
+    }
+
+    /// Whether the cells of a plan have to be compared.
+    fn sorts(&self, plan: &Plan) -> bool {
+        self.layout != Layout::Unordered || self.chooses_cells(plan)
     }
 
     /// Bytes that a field of a tile takes in memory.
@@ -97,7 +133,10 @@ impl<'r> SparseRead<'r> {
         let cells = u64::from(tile.cells);
         let schema = self.array.schema();
         match field {
-            ReadField::Dimension(_) => scan.memory_bytes(tile.tile, cells),
+            ReadField::Dimension(index) => match scan.fragment().footer().version.has_dimension_fields() {
+                true => Ok(scan.reader(FieldId::Dimension(index))?.memory_bytes(tile.tile, cells)),
+                false => scan.memory_bytes(tile.tile, cells),
+            },
             ReadField::Timestamps => Ok(cells.saturating_mul(8)),
             ReadField::Attribute(index) => {
                 let Some(attribute) = schema.attributes.get(index) else { return Ok(0) };

@@ -15,6 +15,7 @@ use talavera_types::{Datatype, FormatVersion};
 
 use super::scatter::Scatter;
 use crate::budget::Job;
+use crate::field_buffer::copy_cells;
 use crate::fragment::FieldLists;
 use crate::{CellBytes, EngineOptions, Error, FieldBuffer, Fragment};
 
@@ -148,6 +149,25 @@ impl<'f> FieldReader<'f> {
         }
     }
 
+    /// Reads some cells of a tile of fixed-length cells, given by their numbers, which ascend. Chunks without any of them are
+    /// not decoded.
+    pub(crate) fn read_fixed_cells(
+        &self,
+        tile: u64,
+        wanted: &[u32],
+        cells: u64,
+        target: &mut [u8],
+        job: &Job,
+    ) -> Result<(), Error> {
+        let cell_bytes = self.fixed.pipeline.format().cell_bytes;
+        let bytes = self.check_size(tile, cells.saturating_mul(cell_bytes as u64))?;
+        let encoded = self.fixed.fetch(self.storage, &self.lists.offsets, tile)?;
+        self.fixed.check_length(&encoded, tile, bytes)?;
+        let decoded = self.fixed.decode_cells(&encoded, tile, wanted, bytes, target)?;
+        job.tile_done(encoded.len() as u64, decoded as u64);
+        Ok(())
+    }
+
     /// Reads the validity of a tile straight into `validity`.
     pub(crate) fn read_validity_into(&self, tile: u64, validity: &mut [u8], job: &Job) -> Result<(), Error> {
         match &self.validity {
@@ -156,42 +176,64 @@ impl<'f> FieldReader<'f> {
         }
     }
 
+    /// Bytes of the cells of a tile whose cells differ in length.
+    pub(crate) fn var_bytes(&self, tile: u64) -> Result<usize, Error> {
+        let bytes = usize::try_from(tile).ok().and_then(|tile| self.lists.var_sizes.get(tile));
+        let unlisted = DecodeErrorKind::Invalid { found: tile, expected: "a tile of the list" };
+        self.check_size(tile, bytes.ok_or_else(|| self.content_error(tile, unlisted.at("tile var sizes", 0)))?)
+    }
+
+    /// Reads a tile whose cells differ in length straight into `values`, of as many bytes as it has, and where each cell
+    /// starts in them into `offsets`.
+    pub(crate) fn read_var_into(&self, tile: u64, values: &mut [u8], offsets: &mut [u64], job: &Job) -> Result<(), Error> {
+        let Some(var) = &self.var else { return Ok(()) };
+        let encoded = var.fetch(self.storage, &self.lists.var_offsets, tile)?;
+        var.check_length(&encoded, tile, values.len())?;
+        let starts = self.decode_var(var, tile, &encoded, values, offsets.len(), job)?;
+        offsets.iter_mut().zip(starts).for_each(|(offset, start)| *offset = start);
+        Ok(())
+    }
+
     fn read_var(&self, var: &DataReader, tile: u64, cells: u64, job: &Job) -> Result<(CellBytes, Vec<u64>), Error> {
-        let index = usize::try_from(tile).unwrap_or(usize::MAX);
-        let Some(value_bytes) = self.lists.var_sizes.get(index) else {
-            return Err(self.content_error(
-                tile,
-                DecodeErrorKind::Invalid { found: tile, expected: "a tile of the list" }.at("tile var sizes", 0),
-            ));
-        };
         let cell_count = self.check_size(tile, cells.saturating_mul(8))? / 8;
-        let values_len = self.check_size(tile, value_bytes)?;
+        let len = self.var_bytes(tile)?;
+        let encoded = var.fetch(self.storage, &self.lists.var_offsets, tile)?;
+        // Memory is allocated once the tile itself agrees to the length.
+        var.check_length(&encoded, tile, len)?;
+        let mut values = CellBytes::zeroed(len);
+        let mut offsets = self.decode_var(var, tile, &encoded, &mut values, cell_count, job)?;
+        offsets.push(len as u64);
+        Ok((values, offsets))
+    }
+
+    /// Decodes the cells of a tile, and gives where each starts.
+    fn decode_var(
+        &self,
+        var: &DataReader,
+        tile: u64,
+        encoded: &[u8],
+        values: &mut [u8],
+        cells: usize,
+        job: &Job,
+    ) -> Result<Vec<u64>, Error> {
         let offsets_tile = self.fixed.fetch(self.storage, &self.lists.offsets, tile)?;
-        let values_tile = var.fetch(self.storage, &self.lists.var_offsets, tile)?;
-        var.check_length(&values_tile, tile, values_len)?;
-        let mut values = CellBytes::zeroed(values_len);
         let mut offsets = Vec::new();
         if cells > 0 && is_empty_tile(&offsets_tile) {
-            let decode = |pipeline: &Pipeline, values: &mut CellBytes, offsets: &mut Vec<u64>| {
-                offsets.clear();
-                offsets.reserve_exact(cell_count + 1);
-                pipeline.decode_strings(&values_tile, cell_count, values, offsets)
-            };
-            decode(&var.pipeline, &mut values, &mut offsets).map_err(var.in_tile(tile))?;
+            offsets.reserve_exact(cells + 1);
+            var.pipeline.decode_strings(encoded, cells, values, &mut offsets).map_err(var.in_tile(tile))?;
         } else {
-            self.fixed.check_length(&offsets_tile, tile, cell_count.saturating_mul(8))?;
-            let mut raw = vec![0_u64; cell_count];
-            self.fixed.decode_into(&offsets_tile, tile, bytemuck::cast_slice_mut(&mut raw))?;
+            self.fixed.check_length(&offsets_tile, tile, cells.saturating_mul(8))?;
+            offsets.reserve_exact(cells + 1);
+            offsets.resize(cells, 0);
+            self.fixed.decode_into(&offsets_tile, tile, bytemuck::cast_slice_mut(&mut offsets))?;
             if cfg!(target_endian = "big") {
-                raw.iter_mut().for_each(|offset| *offset = offset.swap_bytes());
+                offsets.iter_mut().for_each(|offset| *offset = offset.swap_bytes());
             }
-            offsets = raw;
-            var.decode_into(&values_tile, tile, &mut values)?;
+            var.decode_into(encoded, tile, values)?;
         }
-        self.check_offsets(tile, &offsets, value_bytes)?;
-        offsets.push(value_bytes);
-        job.tile_done((offsets_tile.len() + values_tile.len()) as u64, value_bytes.saturating_add(cells.saturating_mul(8)));
-        Ok((values, offsets))
+        self.check_offsets(tile, &offsets, values.len() as u64)?;
+        job.tile_done((offsets_tile.len() + encoded.len()) as u64, values.len() as u64 + 8 * cells as u64);
+        Ok(offsets)
     }
 
     /// Offsets start at 0, do not descend and stay inside the values.
@@ -390,6 +432,40 @@ impl DataReader {
         let Err(error) = self.pipeline.decode_tile(bytes, cells) else { return Ok(()) };
         let retried = self.other_flow.as_ref().is_some_and(|other| other.decode_tile(bytes, cells).is_ok());
         if retried { Ok(()) } else { Err(self.in_tile(tile)(error)) }
+    }
+
+    /// Decodes the chunks that hold some of the cells, and copies those; gives the bytes decoded.
+    fn decode_cells(&self, encoded: &[u8], tile: u64, wanted: &[u32], bytes: usize, target: &mut [u8]) -> Result<usize, Error> {
+        let cell_bytes = self.pipeline.format().cell_bytes.max(1);
+        let table = ChunkTable::decode(encoded).map_err(|error| self.in_tile(tile)(error.into()))?;
+        let cut_cells = table.iter().any(|chunk| chunk.original_bytes % cell_bytes != 0);
+        if cut_cells || self.other_flow.is_some() {
+            let mut cells = CellBytes::zeroed(bytes);
+            self.decode_into(encoded, tile, &mut cells)?;
+            copy_cells(target, &cells, cell_bytes, wanted.iter().map(|&cell| cell as usize));
+            return Ok(bytes);
+        }
+        let (mut wanted, mut target, mut scratch, mut decoded) = (wanted, target, Vec::new(), 0);
+        for chunk in &table {
+            let cells = chunk.cells();
+            let (first, end) = (cells.start / cell_bytes, cells.end / cell_bytes);
+            let (here, rest) = wanted.split_at(wanted.partition_point(|&cell| (cell as usize) < end));
+            wanted = rest;
+            if here.is_empty() {
+                continue;
+            }
+            let (part, behind) = std::mem::take(&mut target).split_at_mut(here.len() * cell_bytes);
+            target = behind;
+            if here.len() == end - first {
+                self.pipeline.decode_chunk(chunk, encoded, part).map_err(self.in_tile(tile))?;
+            } else {
+                scratch.resize(cells.len(), 0);
+                self.pipeline.decode_chunk(chunk, encoded, &mut scratch).map_err(self.in_tile(tile))?;
+                copy_cells(part, &scratch, cell_bytes, here.iter().map(|&cell| cell as usize - first));
+            }
+            decoded += cells.len();
+        }
+        Ok(decoded)
     }
 
     fn in_tile(&self, tile: u64) -> impl Fn(PipelineError) -> Error + '_ {

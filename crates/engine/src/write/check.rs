@@ -5,7 +5,7 @@ use talavera_fragment::{FieldId, FieldShape};
 use talavera_schema::{ArraySchema, Coordinate, NdRange};
 use talavera_types::Datatype;
 
-use crate::order::{OrderKey, order_keys, range_keys};
+use crate::order::{OrderKey, key_bounds, order_keys, range_keys};
 use crate::{Error, FieldBuffer};
 
 /// The buffers of a write in the order of its fields, and how many cells they have.
@@ -74,6 +74,10 @@ pub(crate) fn check_in_domain(schema: &ArraySchema, coordinates: &[FieldBuffer])
         let Some(domain) = &dimension.domain else { continue };
         let Some((low, high)) = range_keys(domain) else { continue };
         let (least, greatest) = number_keys(dimension.datatype);
+        let bounds = key_bounds(dimension.datatype, column.bytes());
+        if bounds.is_none_or(|(first, last)| low <= first && last <= high) {
+            continue;
+        }
         let outside = |key: &u64| !(low..=high).contains(key) && (least..=greatest).contains(key);
         if let Some(cell) = order_keys(dimension.datatype, column.bytes()).iter().position(outside) {
             let value = column.cell(cell).and_then(|bytes| Coordinate::from_le_bytes(dimension.datatype, bytes));

@@ -2,18 +2,18 @@
 
 use talavera_fragment::FieldId;
 use talavera_schema::{ArraySchema, Coordinate, NdRange, Range};
-use talavera_types::Layout;
+use talavera_types::{Datatype, Layout, with_datatype};
 
 use super::check::{Cells, check_in_current_domain, check_in_domain};
 use super::fragment::{FragmentWriter, Tile};
 use super::query::Duplicates;
 use crate::order::CellOrder;
-use crate::read::sparse::sort::for_each_group;
+use crate::read::sparse::sort::Sorted;
 use crate::read::sparse::tiles::{CellRef, Kept, SparseTile, WriteTimes};
 use crate::{Error, FieldBuffer};
 
-/// Cells of tiles that are encoded at a time: enough for all threads, little beside the cells themselves.
-const TILES_AT_A_TIME: usize = 32;
+/// Tiles for each thread that are encoded at a time: enough that none waits for the longest, little beside the cells themselves.
+const TILES_A_THREAD: usize = 4;
 
 /// The places of all cells in global order, duplicates treated as asked.
 pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Duplicates) -> Result<Vec<u32>, Error> {
@@ -24,25 +24,31 @@ pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Dupli
     let coordinates = cells.buffers.split_off(first);
     check_in_domain(schema, &coordinates)?;
     let tile = as_tile(coordinates, count);
-    let mut places = Vec::with_capacity(cells.count);
-    let mut repeated = None;
-    for_each_group(std::slice::from_ref(&tile), &order, |group| match (group, duplicates) {
-        ([_], _) | (_, Duplicates::Allow) => places.extend(group.iter().map(place)),
-        (_, Duplicates::Refuse) => repeated = repeated.or(group.first().copied()),
-        // Which of them stays is not promised; the last one written is what a caller expects.
-        (_, Duplicates::KeepLast) => places.extend(group.iter().max().map(place)),
-    });
+    let places = places(&tile, &order, duplicates);
     cells.buffers.extend(tile.coordinates);
-    match repeated {
-        Some(cell) => {
-            let coordinates = cells.buffers.get(first..).unwrap_or_default();
-            Err(Error::invalid(format!(
-                "duplicate coordinates {} are not allowed",
-                coordinates_text(schema, coordinates, cell.cell())
-            )))
-        }
-        None => Ok(places),
+    places.map_err(|repeated| {
+        let coordinates = cells.buffers.get(first..).unwrap_or_default();
+        Error::invalid(format!(
+            "duplicate coordinates {} are not allowed",
+            coordinates_text(schema, coordinates, repeated.cell())
+        ))
+    })
+}
+
+/// The places of the cells of a tile in order, or a cell that is there twice and must not be.
+fn places(tile: &SparseTile, order: &CellOrder, duplicates: Duplicates) -> Result<Vec<u32>, CellRef> {
+    let sorted = Sorted::new(std::slice::from_ref(tile), order);
+    if duplicates == Duplicates::Allow || !sorted.repeats() {
+        return Ok(sorted.collect(|cell| place(&cell)));
     }
+    let mut places = Vec::with_capacity(tile.cells as usize);
+    let mut repeated = None;
+    sorted.for_each_group(|group| match (group, duplicates) {
+        ([first, _, ..], Duplicates::Refuse) => repeated = repeated.or(Some(*first)),
+        // Which of them stays is not promised; the last one written is what a caller expects.
+        _ => places.extend(group.iter().max().map(place)),
+    });
+    repeated.map_or(Ok(places), Err)
 }
 
 /// Coordinates as one tile, so that what orders a read orders a write.
@@ -69,7 +75,7 @@ pub(crate) fn append(writer: &mut FragmentWriter, schema: &ArraySchema, cells: &
     let capacity = usize::try_from(schema.capacity).unwrap_or(usize::MAX).max(1);
     let fields: Vec<FieldId> = writer.fields().collect();
     let runs: Vec<&[u32]> = places.chunks(capacity).collect();
-    for runs in runs.chunks(TILES_AT_A_TIME) {
+    for runs in runs.chunks(TILES_A_THREAD * rayon::current_num_threads()) {
         let tile = |run: &&[u32]| -> Result<Tile, Error> {
             let pick = |buffer: &FieldBuffer| buffer.pick(run.iter().map(|&place| place as usize));
             let buffers: Vec<FieldBuffer> = cells.buffers.iter().map(pick).collect();
@@ -106,11 +112,21 @@ fn mbr(schema: &ArraySchema, fields: &[FieldId], buffers: &[FieldBuffer]) -> Res
 }
 
 /// The least and greatest value; a NaN in first place stays, as comparisons with it fail.
-fn bounds(buffer: &FieldBuffer, datatype: talavera_types::Datatype) -> Option<Range> {
-    let mut values = (0..buffer.len()).filter_map(|cell| Coordinate::from_le_bytes(datatype, buffer.cell(cell)?));
-    let first = values.next()?;
-    let (low, high) = values.fold((first, first), |(low, high), value| {
-        (if value < low { value } else { low }, if value > high { value } else { high })
-    });
-    Range::new(low, high)
+fn bounds(buffer: &FieldBuffer, datatype: Datatype) -> Option<Range> {
+    let coordinate = |bytes| Coordinate::from_le_bytes(datatype, bytes);
+    if buffer.offsets().is_some() {
+        let first = buffer.cell(0)?;
+        let (low, high) = (1..buffer.len()).filter_map(|cell| buffer.cell(cell)).fold((first, first), |(low, high), text| {
+            (if text < low { text } else { low }, if text > high { text } else { high })
+        });
+        return Range::new(coordinate(low)?, coordinate(high)?);
+    }
+    with_datatype!(datatype, T => {
+        let values = buffer.bytes().as_values::<T>();
+        let first = *values.first()?;
+        let (low, high) = values.iter().fold((first, first), |(low, high), &value| {
+            (if value < low { value } else { low }, if value > high { value } else { high })
+        });
+        Range::new(coordinate(&low.to_le_bytes())?, coordinate(&high.to_le_bytes())?)
+    })
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use talavera_fragment::FieldId;
 
 use super::SparseRead;
-use super::tiles::{CellRef, Kept, SparseTile};
+use super::tiles::{CellRef, SparseTile};
 use crate::read::field::{ReadField, ResultShape, attribute_in_fragment};
 use crate::read::tile::FieldReader;
 use crate::{CellBytes, Error, FieldBuffer};
@@ -28,9 +28,9 @@ enum Column<'t> {
 
 /// Cells where the fragment does not have the field.
 #[derive(Clone, Copy)]
-struct Fill<'s> {
-    value: &'s [u8],
-    validity: u8,
+pub(crate) struct Fill<'s> {
+    pub(crate) value: &'s [u8],
+    pub(crate) validity: u8,
 }
 
 impl Column<'_> {
@@ -58,22 +58,9 @@ impl<'r> SparseRead<'r> {
     /// The cells of one field in the order of the result.
     pub(crate) fn gather(&self, tiles: &[SparseTile], picks: &Picks, field: ReadField) -> Result<FieldBuffer, Error> {
         self.job.check_cancelled()?;
-        let schema = self.array.schema();
-        let shape = field.shape(schema)?;
-        let attribute = match field {
-            ReadField::Attribute(index) => schema.attributes.get(index),
-            _ => None,
-        };
-        let fill = attribute.map_or(Fill { value: &[], validity: 1 }, |attribute| Fill {
-            value: &attribute.fill_value,
-            validity: attribute.fill_validity.into(),
-        });
+        let Picks::Cells(cells) = picks else { return self.concat(tiles, field) };
+        let (shape, fill) = (field.shape(self.array.schema())?, self.fill(field));
         let readers = self.readers(field)?;
-        let fixed_bytes = shape.cell_val_num.fixed().map(|values| values as usize * shape.datatype.size());
-        if let (Picks::Tiles, Some(cell_bytes), ReadField::Attribute(_)) = (picks, fixed_bytes, field) {
-            return self.gather_fixed_tiles(tiles, &readers, shape, cell_bytes, fill);
-        }
-        let used = used_tiles(tiles, picks);
         let times: Vec<_>;
         let columns = match field {
             ReadField::Timestamps => {
@@ -85,27 +72,41 @@ impl<'r> SparseRead<'r> {
             }
             ReadField::Attribute(_) => tiles
                 .par_iter()
-                .zip(used)
+                .zip(used_tiles(tiles, cells))
                 .map(|(tile, used)| self.column(tile, used, &readers))
                 .collect::<Result<Vec<_>, Error>>()?,
         };
-        let cells = picks.resolve(tiles);
-        match fixed_bytes {
-            Some(cell_bytes) => self.gather_fixed(&cells, &columns, shape, cell_bytes, fill),
-            None => self.gather_var(&cells, &columns, shape, fill),
+        match shape.cell_val_num.fixed().map(|values| values as usize * shape.datatype.size()) {
+            Some(cell_bytes) => self.gather_fixed(cells, &columns, shape, cell_bytes, fill),
+            None => self.gather_var(cells, &columns, shape, fill),
         }
     }
 
-    fn readers(&self, field: ReadField) -> Result<Vec<Option<FieldReader<'r>>>, Error> {
-        let ReadField::Attribute(index) = field else { return Ok(Vec::new()) };
-        let Some(attribute) = self.array.schema().attributes.get(index) else { return Ok(Vec::new()) };
-        let reader = |scan: &super::FragmentScan<'r>| {
-            let fragment = scan.fragment();
-            let index = attribute_in_fragment(fragment.schema(), attribute, self.array.options());
-            let open = |index| FieldReader::new(fragment, FieldId::Attribute(index), self.array.storage(), self.array.options());
-            index.map(open).transpose()
+    /// What stands for the cells of fragments that do not have a field.
+    pub(crate) fn fill(&self, field: ReadField) -> Fill<'r> {
+        let attribute = match field {
+            ReadField::Attribute(index) => self.array.schema().attributes.get(index),
+            _ => None,
         };
-        self.scans.iter().map(reader).collect()
+        attribute.map_or(Fill { value: &[], validity: 1 }, |attribute| Fill {
+            value: &attribute.fill_value,
+            validity: attribute.fill_validity.into(),
+        })
+    }
+
+    /// What reads a field in each fragment; nothing where the fragment does not have it as a field of its own.
+    pub(crate) fn readers(&self, field: ReadField) -> Result<Vec<Option<FieldReader<'r>>>, Error> {
+        let id = |scan: &super::FragmentScan<'r>| match field {
+            ReadField::Timestamps => None,
+            ReadField::Dimension(index) => {
+                scan.fragment().footer().version.has_dimension_fields().then_some(FieldId::Dimension(index))
+            }
+            ReadField::Attribute(index) => {
+                let attribute = self.array.schema().attributes.get(index)?;
+                attribute_in_fragment(scan.fragment().schema(), attribute, self.array.options()).map(FieldId::Attribute)
+            }
+        };
+        self.scans.iter().map(|scan| id(scan).map(|id| scan.reader(id)).transpose()).collect()
     }
 
     fn column<'t>(&self, tile: &SparseTile, used: bool, readers: &[Option<FieldReader<'_>>]) -> Result<Column<'t>, Error> {
@@ -118,57 +119,6 @@ impl<'r> SparseRead<'r> {
         }
     }
 
-    /// Tile by tile, each straight into its part of the result where all its cells are kept.
-    fn gather_fixed_tiles(
-        &self,
-        tiles: &[SparseTile],
-        readers: &[Option<FieldReader<'_>>],
-        shape: ResultShape,
-        cell_bytes: usize,
-        fill: Fill<'_>,
-    ) -> Result<FieldBuffer, Error> {
-        let counts: Vec<usize> = tiles.iter().map(|tile| tile.kept.count(tile.cells)).collect();
-        let cells: usize = counts.iter().sum();
-        let mut data = CellBytes::zeroed(cells.saturating_mul(cell_bytes));
-        let mut validity = shape.nullable.then(|| vec![0; cells]);
-        let mut parts = Vec::with_capacity(tiles.len());
-        let mut data_rest = &mut *data;
-        let mut validity_rest = validity.as_deref_mut().unwrap_or_default();
-        for (tile, &count) in tiles.iter().zip(&counts) {
-            let (part, rest) = data_rest.split_at_mut(count * cell_bytes);
-            data_rest = rest;
-            let (valid, rest) = validity_rest.split_at_mut(if shape.nullable { count } else { 0 });
-            validity_rest = rest;
-            parts.push((tile, part, valid));
-        }
-        parts.into_par_iter().filter(|(_, part, _)| !part.is_empty()).try_for_each(|(tile, part, valid)| {
-            self.job.check_cancelled()?;
-            match (readers.get(tile.fragment).and_then(Option::as_ref), &tile.kept) {
-                (None, _) => {
-                    part.chunks_exact_mut(cell_bytes).for_each(|cell| cell.copy_from_slice(fill.value));
-                    valid.fill(fill.validity);
-                }
-                (Some(reader), Kept::All) => {
-                    reader.read_fixed_into(tile.tile, part, self.job)?;
-                    if shape.nullable {
-                        reader.read_validity_into(tile.tile, valid, self.job)?;
-                    }
-                }
-                (Some(reader), Kept::Some(kept)) => {
-                    let column = Column::Decoded(reader.read(tile.tile, tile.cells.into(), self.job)?);
-                    for (target, &cell) in part.chunks_exact_mut(cell_bytes).zip(kept) {
-                        target.copy_from_slice(column.cell(cell as usize, fill));
-                    }
-                    for (target, &cell) in valid.iter_mut().zip(kept) {
-                        *target = column.validity(cell as usize, fill);
-                    }
-                }
-            }
-            Ok::<(), Error>(())
-        })?;
-        FieldBuffer::new(shape.datatype, shape.cell_val_num, data, None, validity)
-    }
-
     fn gather_fixed(
         &self,
         cells: &[CellRef],
@@ -179,11 +129,12 @@ impl<'r> SparseRead<'r> {
     ) -> Result<FieldBuffer, Error> {
         let bytes = cells.len().saturating_mul(cell_bytes);
         let mut data = CellBytes::zeroed(bytes);
+        let bytes: Vec<&[u8]> = columns.iter().map(|column| column.buffer().map_or(&[][..], FieldBuffer::data)).collect();
         let gather = |(target, cells): (&mut [u8], &[CellRef])| match cell_bytes {
-            1 => gather_cells::<1>(target, cells, columns, fill),
-            2 => gather_cells::<2>(target, cells, columns, fill),
-            4 => gather_cells::<4>(target, cells, columns, fill),
-            8 => gather_cells::<8>(target, cells, columns, fill),
+            1 => gather_cells::<1>(target, cells, &bytes, fill),
+            2 => gather_cells::<2>(target, cells, &bytes, fill),
+            4 => gather_cells::<4>(target, cells, &bytes, fill),
+            8 => gather_cells::<8>(target, cells, &bytes, fill),
             _ => {
                 for (target, cell) in target.chunks_exact_mut(cell_bytes).zip(cells) {
                     if let Some(column) = columns.get(cell.tile()) {
@@ -238,15 +189,11 @@ impl<'r> SparseRead<'r> {
 /// Cells that one task puts together.
 const GATHER_CELLS: usize = 1 << 14;
 
-fn gather_cells<const N: usize>(target: &mut [u8], cells: &[CellRef], columns: &[Column<'_>], fill: Fill<'_>) {
+fn gather_cells<const N: usize>(target: &mut [u8], cells: &[CellRef], columns: &[&[u8]], fill: Fill<'_>) {
+    let fill = fill.value.first_chunk::<N>().copied().unwrap_or([0; N]);
     for (target, cell) in target.as_chunks_mut::<N>().0.iter_mut().zip(cells) {
-        let source = match columns.get(cell.tile()).and_then(Column::buffer) {
-            Some(buffer) => buffer.data().as_chunks::<N>().0.get(cell.cell()),
-            None => fill.value.first_chunk::<N>(),
-        };
-        if let Some(source) = source {
-            *target = *source;
-        }
+        let source = columns.get(cell.tile()).and_then(|column| column.as_chunks::<N>().0.get(cell.cell()));
+        *target = *source.unwrap_or(&fill);
     }
 }
 
@@ -255,27 +202,12 @@ fn gather_validity(cells: &[CellRef], columns: &[Column<'_>], shape: ResultShape
     shape.nullable.then(|| cells.par_iter().map(validity).collect())
 }
 
-fn used_tiles(tiles: &[SparseTile], picks: &Picks) -> Vec<bool> {
-    match picks {
-        Picks::Tiles => tiles.iter().map(|tile| tile.kept.count(tile.cells) > 0).collect(),
-        Picks::Cells(cells) => {
-            let mut used = vec![false; tiles.len()];
-            for cell in cells {
-                if let Some(used) = used.get_mut(cell.tile()) {
-                    *used = true;
-                }
-            }
-            used
+fn used_tiles(tiles: &[SparseTile], cells: &[CellRef]) -> Vec<bool> {
+    let mut used = vec![false; tiles.len()];
+    for cell in cells {
+        if let Some(used) = used.get_mut(cell.tile()) {
+            *used = true;
         }
     }
-}
-
-impl Picks {
-    /// The cells one by one.
-    fn resolve(&self, tiles: &[SparseTile]) -> std::borrow::Cow<'_, [CellRef]> {
-        match self {
-            Self::Cells(cells) => cells.into(),
-            Self::Tiles => super::sort::kept_in_order(tiles).into(),
-        }
-    }
+    used
 }

@@ -1,6 +1,7 @@
 //! Looks at one tile of a sparse read: coordinates, write times, deletes.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use talavera_condition::{Bitmap, BoundCondition, FieldView, Tri};
 use talavera_fragment::FieldId;
@@ -23,6 +24,7 @@ pub(crate) struct FragmentScan<'r> {
     filters_times: bool,
     deletes: FragmentDeletes,
     condition: Option<(&'r BoundCondition, Pruner)>,
+    coordinates: OnceLock<CoordinateReader<'r>>,
 }
 
 impl<'r> FragmentScan<'r> {
@@ -39,21 +41,39 @@ impl<'r> FragmentScan<'r> {
             let pruner = if worthwhile { Pruner::new(array, fragment, condition)? } else { Pruner::default() };
             Ok((condition, pruner))
         };
-        Ok(Self { array, fragment, filters_times, deletes, condition: condition.map(prune).transpose()? })
+        let condition = condition.map(prune).transpose()?;
+        Ok(Self { array, fragment, filters_times, deletes, condition, coordinates: OnceLock::new() })
     }
 
     pub(crate) fn fragment(&self) -> &'r Fragment {
         self.fragment
     }
 
+    /// What reads the coordinates, made by the first who asks.
+    fn coordinates(&self) -> Result<&CoordinateReader<'r>, Error> {
+        if let Some(reader) = self.coordinates.get() {
+            return Ok(reader);
+        }
+        let reader = CoordinateReader::new(self.fragment, self.array.storage(), self.array.options())?;
+        Ok(self.coordinates.get_or_init(|| reader))
+    }
+
     pub(crate) fn reader(&self, field: FieldId) -> Result<FieldReader<'r>, Error> {
         FieldReader::new(self.fragment, field, self.array.storage(), self.array.options())
     }
 
+    /// Whether cells may be left out although the selection holds all of their tile.
+    pub(crate) fn looks_at_cells(&self) -> bool {
+        let footer = self.fragment.footer();
+        let coordinates_apart = footer.version.has_dimension_fields();
+        footer.layout.has_timestamps() || self.condition.is_some() || !self.deletes.deletes.is_empty() || !coordinates_apart
+    }
+
     /// Bytes that the coordinates and times of a tile take in memory while it is looked at.
     pub(crate) fn memory_bytes(&self, tile: u64, cells: u64) -> Result<u64, Error> {
-        let coordinates = CoordinateReader::new(self.fragment, self.array.storage(), self.array.options())?;
-        Ok(coordinates.memory_bytes(tile, cells).saturating_add(cells.saturating_mul(8)))
+        let coordinates = self.coordinates()?;
+        let times = if self.fragment.footer().layout.has_timestamps() { 8 } else { 0 };
+        Ok(coordinates.memory_bytes(tile, cells).saturating_add(cells.saturating_mul(times)))
     }
 
     /// The kept cells of a tile, with their coordinates where those are needed.
@@ -64,11 +84,8 @@ impl<'r> FragmentScan<'r> {
         let mut conditions = self.deletes.deletes.iter().map(|delete| &*delete.keeps).chain(condition);
         let by_coordinate =
             conditions.any(|condition| condition.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
-        let coordinates = if coordinates || !plan.whole || by_coordinate {
-            CoordinateReader::new(self.fragment, self.array.storage(), self.array.options())?.read(plan.tile, job)?
-        } else {
-            Vec::new()
-        };
+        let coordinates =
+            if coordinates || !plan.whole || by_coordinate { self.coordinates()?.read(plan.tile, job)? } else { Vec::new() };
         let mut kept = if plan.whole { Kept::All } else { selection.kept(&coordinates, plan.cells) };
         let times = self.times(plan, job)?;
         if self.filters_times {
@@ -113,7 +130,7 @@ impl<'r> FragmentScan<'r> {
     }
 
     /// The cells that no delete hides.
-    fn not_deleted(&self, columns: &mut Columns<'_>) -> Result<Bitmap, Error> {
+    fn not_deleted(&self, columns: &mut Columns<'_, '_>) -> Result<Bitmap, Error> {
         let cells = columns.plan.cells as usize;
         let mut alive = Bitmap::new(cells, true);
         if self.fragment.footer().layout.has_delete_metadata() {
@@ -135,8 +152,8 @@ impl<'r> FragmentScan<'r> {
 }
 
 /// The fields of a tile that conditions name, each decoded when the first condition asks for it.
-struct Columns<'t> {
-    scan: &'t FragmentScan<'t>,
+struct Columns<'t, 'r> {
+    scan: &'t FragmentScan<'r>,
     plan: &'t TilePlan,
     coordinates: &'t [FieldBuffer],
     times: &'t WriteTimes,
@@ -144,7 +161,7 @@ struct Columns<'t> {
     loaded: HashMap<String, Option<FieldBuffer>>,
 }
 
-impl Columns<'_> {
+impl Columns<'_, '_> {
     /// The cells of the tile for which a condition holds.
     fn evaluate(&mut self, condition: &BoundCondition) -> Result<Bitmap, Error> {
         let cells = self.plan.cells as usize;

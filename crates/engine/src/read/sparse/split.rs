@@ -25,6 +25,8 @@ pub(crate) struct Splitter {
     pending: Vec<Part>,
     order: Option<CellOrder>,
     target_bytes: u64,
+    /// Tiles of the part last cut whose cells need not be compared, the next one last.
+    tiles: Option<(Selection, Vec<TilePlan>)>,
 }
 
 #[derive(Debug)]
@@ -44,15 +46,23 @@ impl Splitter {
         // Without an order any cut will do; along the first dimension is one.
         let order = if layout == Layout::Unordered { Layout::RowMajor } else { layout };
         let order = if along_curve { None } else { Some(CellOrder::new(schema, order)?) };
-        Ok(Self { pending: vec![Part { selection, decodes: ONCE }], order, target_bytes })
+        Ok(Self { pending: vec![Part { selection, decodes: ONCE }], order, target_bytes, tiles: None })
     }
 
     /// The next part that has tiles, with its plan.
     pub(crate) fn next(&mut self, read: &SparseRead<'_>) -> Result<Option<(Selection, Plan)>, Error> {
+        if let Some(next) = self.next_tiles(read)? {
+            return Ok(Some(next));
+        }
         while let Some(part) = self.pending.pop() {
-            let plan = read.plan(&part.selection)?;
+            let mut plan = read.plan(&part.selection)?;
             if plan.tiles.is_empty() {
                 continue;
+            }
+            if !read.sorts(&plan) {
+                plan.tiles.reverse();
+                self.tiles = Some((part.selection, plan.tiles));
+                return self.next_tiles(read);
             }
             if plan.tiles.len() == 1 || read.memory_bytes(&plan)? <= self.target_bytes {
                 return Ok(Some((part.selection, plan)));
@@ -69,6 +79,25 @@ impl Splitter {
             }
         }
         Ok(None)
+    }
+
+    /// The next of the tiles that may come in any order, as many as fit.
+    fn next_tiles(&mut self, read: &SparseRead<'_>) -> Result<Option<(Selection, Plan)>, Error> {
+        let Some((selection, tiles)) = &mut self.tiles else { return Ok(None) };
+        let (mut plan, mut memory) = (Plan::default(), TileMemory::default());
+        while let Some(tile) = tiles.pop() {
+            memory.add(read.tile_memory(&tile, false)?);
+            if memory.bytes() > self.target_bytes && !plan.tiles.is_empty() {
+                tiles.push(tile);
+                break;
+            }
+            plan.tiles.push(tile);
+        }
+        if plan.tiles.is_empty() {
+            self.tiles = None;
+            return Ok(None);
+        }
+        Ok(Some((selection.clone(), plan)))
     }
 }
 
@@ -204,20 +233,60 @@ impl AxisSelection {
 impl SparseRead<'_> {
     /// About how many bytes of memory the tiles of a plan and their part of the result take at once.
     pub(crate) fn memory_bytes(&self, plan: &Plan) -> Result<u64, Error> {
-        /// A cell's place in the order, and the cell itself.
-        const PLACE_BYTES: u64 = 24;
-        let mut total = 0_u64;
+        let sorts = self.sorts(plan);
+        let mut sum = TileMemory::default();
         for tile in &plan.tiles {
-            let Some(scan) = self.scans.get(tile.fragment) else { continue };
-            let cells = u64::from(tile.cells);
-            let coordinates = scan.memory_bytes(tile.tile, cells)?;
-            let mut fields = 0_u64;
-            for &field in self.fields {
-                // Once decoded, once in the result.
-                fields = fields.saturating_add(self.field_bytes(scan, field, tile)?.saturating_mul(2));
-            }
-            total = total.saturating_add(coordinates).saturating_add(fields).saturating_add(cells.saturating_mul(PLACE_BYTES));
+            sum.add(self.tile_memory(tile, sorts)?);
         }
-        Ok(total)
+        Ok(sum.bytes())
+    }
+
+    fn tile_memory(&self, tile: &TilePlan, sorts: bool) -> Result<TileMemory, Error> {
+        /// A cell's place in the order, and the cell itself.
+        const PLACE_BYTES: u64 = 16;
+        let Some(scan) = self.scans.get(tile.fragment) else { return Ok(TileMemory::default()) };
+        let cells = u64::from(tile.cells);
+        let mut memory = TileMemory::default();
+        if sorts || !tile.whole || scan.looks_at_cells() {
+            memory.held = scan.memory_bytes(tile.tile, cells)?;
+        }
+        if sorts {
+            memory.held = memory.held.saturating_add(cells.saturating_mul(PLACE_BYTES));
+        }
+        for &field in self.fields {
+            let bytes = self.field_bytes(scan, field, tile)?;
+            memory.held = memory.held.saturating_add(bytes);
+            memory.field = memory.field.max(bytes);
+        }
+        // Whole tiles are decoded into the result; the others, and those to be sorted, field by field beside it.
+        memory.beside = if sorts { memory.field } else { 0 };
+        Ok(memory)
+    }
+}
+
+/// Bytes of memory that tiles take while they are read.
+#[derive(Debug, Clone, Copy, Default)]
+struct TileMemory {
+    /// From the beginning to the end: coordinates, places, the result.
+    held: u64,
+    /// For one field after the other.
+    beside: u64,
+    /// The largest field of the largest tile.
+    field: u64,
+    tiles: u64,
+}
+
+impl TileMemory {
+    fn add(&mut self, tile: Self) {
+        self.held = self.held.saturating_add(tile.held);
+        self.beside = self.beside.saturating_add(tile.beside);
+        self.field = self.field.max(tile.field);
+        self.tiles += 1;
+    }
+
+    /// All of it, and what a tile is decoded from for each thread.
+    fn bytes(self) -> u64 {
+        let threads = self.tiles.min(rayon::current_num_threads() as u64);
+        self.held.saturating_add(self.beside).saturating_add(self.field.saturating_mul(threads))
     }
 }

@@ -59,14 +59,6 @@ impl Kept {
             Self::Some(kept) => kept.len(),
         }
     }
-
-    /// Calls `each` for every kept cell of `cells`.
-    pub(crate) fn for_each(&self, cells: u32, mut each: impl FnMut(u32)) {
-        match self {
-            Self::All => (0..cells).for_each(each),
-            Self::Some(kept) => kept.iter().for_each(|&cell| each(cell)),
-        }
-    }
 }
 
 /// When the cells of a tile were written.
@@ -116,6 +108,13 @@ pub(crate) struct SparseTile {
 impl SparseTile {
     pub(crate) fn is_hidden(&self, cell: usize) -> bool {
         self.visible.as_ref().is_some_and(|visible| !visible.get(cell))
+    }
+
+    /// Lets go of the memory of the coordinates of a dimension.
+    pub(crate) fn forget_coordinates(&mut self, dimension: usize) {
+        if let Some(column) = self.coordinates.get_mut(dimension) {
+            *column = FieldBuffer::empty(column.datatype(), column.cell_val_num(), false);
+        }
     }
 
     /// Drops hidden cells, where nothing older can show instead.
