@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing)]
 
+mod aggregate;
 mod budget;
 mod error;
 mod field_buffer;
@@ -18,6 +19,7 @@ mod radix;
 mod read;
 mod write;
 
+pub use aggregate::{Aggregate, AggregateValue};
 pub use budget::{CancelToken, OnProgress, Progress};
 pub use error::Error;
 pub use field_buffer::{CellBytes, FieldBuffer};

@@ -2,8 +2,8 @@
 
 mod coordinates;
 pub(crate) mod dense;
-mod field;
-mod query;
+pub(crate) mod field;
+pub(crate) mod query;
 mod scatter;
 pub(crate) mod sparse;
 mod tile;

@@ -46,8 +46,9 @@ pub use write::{Stream, Write, Writer};
 pub use talavera_condition::{Comparison, ConditionError, Literal, QueryCondition, TextError, field};
 #[doc(no_inline)]
 pub use talavera_engine::{
-    ArrayMetadata, CancelToken, CellBytes, Duplicates, EncryptionKey, Error as EngineError, FieldBuffer, GroupMember,
-    MetadataValue, OpenArray, OpenGroup, Progress, TIMESTAMPS_FIELD, ThreadPool, TimeWindow, WalkOrder, enumeration_file_name,
+    Aggregate, AggregateValue, ArrayMetadata, CancelToken, CellBytes, Duplicates, EncryptionKey, Error as EngineError,
+    FieldBuffer, GroupMember, MetadataValue, OpenArray, OpenGroup, Progress, TIMESTAMPS_FIELD, ThreadPool, TimeWindow, WalkOrder,
+    enumeration_file_name,
 };
 #[doc(no_inline)]
 pub use talavera_schema::{

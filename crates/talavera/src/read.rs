@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use talavera_condition::QueryCondition;
-use talavera_engine::{CancelToken, OpenArray, Progress, ReadQuery, TIMESTAMPS_FIELD};
+use talavera_engine::{Aggregate, AggregateValue, CancelToken, OpenArray, Progress, ReadQuery, TIMESTAMPS_FIELD};
 use talavera_schema::{ArraySchema, Field, NdRange, Range};
 use talavera_types::{CellValNum, Datatype, Layout};
 
@@ -176,6 +176,38 @@ impl<'a> Read<'a> {
     pub fn batches(self) -> Result<impl Iterator<Item = Result<Cells, Error>> + use<'a>, Error> {
         let batches = self.query?.batches()?;
         Ok(batches.map(|batch| Ok(Cells::new(batch?))))
+    }
+
+    /// Aggregates of the cells, in the order asked for; fields and order of the read do not matter.
+    ///
+    /// Tiles are answered by their statistics where those say the truth, else read a few at a time.
+    ///
+    /// ```
+    /// use talavera::{Aggregate, AggregateValue};
+    ///
+    /// # let array = talavera::Array::open("tests/data/dense_2d_overlap")?;
+    /// let asked = [Aggregate::Count, Aggregate::Min("count".into())];
+    /// let found = array.read().range("y", 2..=3).range("x", 3..5).aggregate(asked)?;
+    /// assert_eq!(found, [AggregateValue::Unsigned(4), AggregateValue::Signed(-2104063334)]);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the question does not fit the array: an unknown field, a sum of text; [`Error::is_over_budget`] when a tile does
+    /// not fit into the memory limit; [`Error::is_cancelled`]; whatever is wrong with storage and files.
+    pub fn aggregate(self, aggregates: impl IntoIterator<Item = Aggregate>) -> Result<Vec<AggregateValue>, Error> {
+        Ok(self.query?.aggregate(aggregates)?)
+    }
+
+    /// How many cells there are: of a dense array all of the ranges, or, with a condition, those written that fulfil it.
+    ///
+    /// # Errors
+    /// As [`Read::aggregate`].
+    pub fn count(self) -> Result<u64, Error> {
+        match self.aggregate([Aggregate::Count])?.as_slice() {
+            [AggregateValue::Unsigned(cells)] => Ok(*cells),
+            _ => Ok(0),
+        }
     }
 
     /// The values of one field, which must have one value in each cell, and no nulls.

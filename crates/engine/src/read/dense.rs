@@ -10,6 +10,7 @@ mod fixed;
 pub(crate) mod layout;
 pub(crate) mod overlay;
 mod split;
+mod total;
 mod var;
 
 use std::collections::HashMap;

@@ -173,8 +173,7 @@ impl<'a> ReadQuery<'a> {
         let layout = self.resolve_layout()?;
         let condition = self.bind_condition()?;
         let job = self.job();
-        let half = self.memory_bytes.map_or(DEFAULT_BATCH_BYTES, |bytes| bytes / 2);
-        let batch_bytes = self.batch_bytes.unwrap_or(half).max(1);
+        let batch_bytes = self.part_bytes();
         let parts = if self.array.schema().is_dense() {
             if layout == Layout::GlobalOrder {
                 return Err(Error::invalid("a dense read in global order is given whole, not in batches"));
@@ -190,8 +189,18 @@ impl<'a> ReadQuery<'a> {
         Ok(Batches { array: self.array, job, names, fields, layout, condition, parts, failed: false })
     }
 
-    fn job(&self) -> Job {
+    pub(crate) fn array(&self) -> &'a OpenArray {
+        self.array
+    }
+
+    pub(crate) fn job(&self) -> Job {
         Job::new(self.memory_bytes, self.cancel.clone(), self.on_progress.clone())
+    }
+
+    /// About how many bytes the parts take that a read is cut into.
+    pub(crate) fn part_bytes(&self) -> u64 {
+        let half = self.memory_bytes.map_or(DEFAULT_BATCH_BYTES, |bytes| bytes / 2);
+        self.batch_bytes.unwrap_or(half).max(1)
     }
 
     fn check_range(&self, dimension: usize, range: &Range) -> Result<(), Error> {
@@ -222,7 +231,7 @@ impl<'a> ReadQuery<'a> {
     }
 
     /// The condition with its fields looked up and its values in the fields' types.
-    fn bind_condition(&self) -> Result<Option<BoundCondition>, Error> {
+    pub(crate) fn bind_condition(&self) -> Result<Option<BoundCondition>, Error> {
         let Some(condition) = &self.condition else { return Ok(None) };
         let schema = self.array.schema();
         let mut enumerations = Vec::new();
@@ -262,7 +271,7 @@ impl<'a> ReadQuery<'a> {
     }
 
     /// The ranges of a dense read: those asked for, else the current domain, else the domain.
-    fn dense_ranges(&self, dense: &DenseRead<'_>) -> Result<CellRanges, Error> {
+    pub(crate) fn dense_ranges(&self, dense: &DenseRead<'_>) -> Result<CellRanges, Error> {
         let schema = self.array.schema();
         let of_dimension = |(dimension, asked): (usize, &Vec<Range>)| {
             let of_array = schema.domain.dimensions.get(dimension);
@@ -276,7 +285,7 @@ impl<'a> ReadQuery<'a> {
     }
 
     /// The cells of a sparse read; dimensions without ranges are bounded by the current domain, if there is one.
-    fn selection(&self) -> Result<Selection, Error> {
+    pub(crate) fn selection(&self) -> Result<Selection, Error> {
         let schema = self.array.schema();
         let bounded = self.ranges.iter().enumerate().map(|(dimension, ranges)| {
             let current = schema.current_domain.as_ref().and_then(|domain| domain.0.get(dimension));

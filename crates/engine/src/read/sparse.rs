@@ -18,6 +18,7 @@ mod select;
 pub(crate) mod sort;
 mod split;
 pub(crate) mod tiles;
+mod total;
 
 use rayon::prelude::*;
 use talavera_condition::BoundCondition;

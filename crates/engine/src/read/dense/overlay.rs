@@ -201,6 +201,29 @@ impl<'f> DenseFragment<'f> {
         }
     }
 
+    /// How many tiles it claims to have.
+    pub(crate) fn tile_count(&self) -> u64 {
+        match &self.kind {
+            Kind::Dense { tile_counts, .. } => tile_counts.iter().fold(1, |count, &along| count.saturating_mul(along)),
+            Kind::Sparse(cells) => cells.len() as u64,
+        }
+    }
+
+    /// The tiles of the array that it reaches, [`DenseFragment::tile_count`] of them.
+    pub(crate) fn tiles(&self) -> Vec<Vec<u64>> {
+        match &self.kind {
+            Kind::Dense { first_tile, tile_counts } => {
+                let mut tiles = vec![Vec::new()];
+                for (&first, &count) in first_tile.iter().zip(tile_counts) {
+                    let longer = |tile: Vec<u64>| (first..first.saturating_add(count)).map(move |at| [&*tile, &[at]].concat());
+                    tiles = tiles.into_iter().flat_map(longer).collect();
+                }
+                tiles
+            }
+            Kind::Sparse(cells) => cells.keys().cloned().collect(),
+        }
+    }
+
     /// Whether the fragment leaves nothing of older ones to see in a piece.
     pub(crate) fn hides_all(&self, piece: &Piece) -> bool {
         matches!(self.kind, Kind::Dense { .. }) && self.cells.contains(&piece.source)

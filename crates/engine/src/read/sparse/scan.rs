@@ -117,8 +117,14 @@ impl<'r> FragmentScan<'r> {
         self.verdict(plan) != Tri::NoneMatch
     }
 
+    /// Whether every cell of a tile is in the result: no range, time, delete or condition leaves one out.
+    pub(crate) fn shows_all(&self, plan: &TilePlan) -> bool {
+        let deletes = !self.deletes.deletes.is_empty() || self.fragment.footer().layout.has_delete_metadata();
+        plan.whole && !self.filters_times && !deletes && self.verdict(plan) == Tri::AllMatch
+    }
+
     /// When the cells of a tile were written.
-    fn times(&self, plan: &TilePlan, job: &Job) -> Result<WriteTimes, Error> {
+    pub(super) fn times(&self, plan: &TilePlan, job: &Job) -> Result<WriteTimes, Error> {
         if !self.fragment.footer().layout.has_timestamps() {
             return Ok(WriteTimes::Same(self.fragment.timestamps().0));
         }
