@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Scan(ScanArgs),
     /// Counts cells
     Count(CountArgs),
+    /// Minimum, maximum, sum, mean and nulls of each field
+    Stats(StatsArgs),
     /// Makes an array by a schema
     Create(CreateArgs),
     /// Writes the cells of a file into an array
@@ -168,6 +170,27 @@ pub(crate) struct CountArgs {
     /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
     #[arg(long, value_name = "TEXT")]
     pub(crate) condition: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Only cells with this coordinate between LO and HI, both included; may be repeated
+    #[arg(long = "range", value_name = "DIM=LO..HI", allow_hyphen_values = true)]
+    pub(crate) ranges: Vec<String>,
+    /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) condition: Option<String>,
+    /// Only these attributes and dimensions
+    #[arg(long, value_name = "NAMES", allow_hyphen_values = true)]
+    pub(crate) fields: Vec<String>,
+    /// The memory that the read may take, in MiB
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    pub(crate) memory_limit: Option<u64>,
+    /// Writes JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

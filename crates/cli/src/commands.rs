@@ -14,4 +14,5 @@ pub(crate) mod objects;
 pub(crate) mod read;
 pub(crate) mod scan;
 pub(crate) mod schema;
+pub(crate) mod stats;
 pub(crate) mod write;

@@ -262,6 +262,22 @@ fn a_scan_counts_what_it_throws_away() {
 }
 
 #[test]
+fn stats_are_a_line_for_each_field() {
+    let arguments = ["stats", "dense_2d_overlap", "--range", "y=2..3", "--range", "x=3..4", "--fields", "y,count"];
+    let table = [
+        "field  type   nulls          min        max          sum          mean",
+        "y      INT64                   2          3           10           2.5",
+        "count  INT32         -2104063334  972920282  -2994446710  -748611677.5",
+        "4 cells",
+    ];
+    assert_eq!(written(&arguments).lines().collect::<Vec<_>>(), table);
+    let json = written(&["stats", "dense_2d_overlap", "--fields", "count", "--condition", "count < -2000000000", "--json"]);
+    let entries =
+        [" \"cells\": 2,", "\"min\": -2104063334,", "\"max\": -2073253985,", "\"sum\": -4177317319,", "\"mean\": -2088658659.5"];
+    assert!(entries.iter().all(|entry| json.contains(entry)), "{json}");
+}
+
+#[test]
 fn uris_of_files_are_paths() {
     let uri = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/tests/data/dense_2d_overlap");
     assert_eq!(written(&["info", uri]), written(&["info", "dense_2d_overlap"]));
