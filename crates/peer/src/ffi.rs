@@ -4,6 +4,7 @@
 //! library point into values that outlive the call, or, for query buffers, the query. The library itself is never
 //! unloaded, so that its functions and threads stay valid.
 
+mod aggregate;
 mod api;
 mod array;
 mod buffers;

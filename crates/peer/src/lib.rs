@@ -17,5 +17,5 @@ pub use datatype::Datatype;
 pub use error::PeerError;
 pub use ffi::{Array, Context, Group, Library};
 pub use filter::{Filter, FilterList, FilterOption, FilterType};
-pub use query::{Condition, Fragment, Fragments, Member, Metadata, Mode, ObjectType, Operator, Read, Window, Write};
+pub use query::{Aggregate, Condition, Fragment, Fragments, Member, Metadata, Mode, ObjectType, Operator, Read, Window, Write};
 pub use schema::{Attribute, Dimension, Enumeration, Evolution, FillValue, Label, Schema, VAR};

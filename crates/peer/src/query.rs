@@ -91,6 +91,23 @@ impl Default for Read {
     }
 }
 
+/// What is asked of all cells of a read together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// The number of cells.
+    Count,
+    /// The sum of a field.
+    Sum,
+    /// Its least value.
+    Min,
+    /// Its greatest value.
+    Max,
+    /// The mean of its values.
+    Mean,
+    /// The number of its nulls.
+    NullCount,
+}
+
 /// A comparison of a query condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {

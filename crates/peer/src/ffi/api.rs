@@ -225,6 +225,17 @@ functions! {
     tiledb_query_set_subarray_t(query: Raw, subarray: Raw);
     tiledb_query_add_range(query: Raw, dimension: u32, low: Bytes, high: Bytes, stride: Bytes);
     tiledb_query_add_range_var(query: Raw, dimension: u32, low: Bytes, low_bytes: u64, high: Bytes, high_bytes: u64);
+    tiledb_query_get_default_channel(query: Raw, channel: *mut Raw);
+    tiledb_aggregate_count_get(aggregate: *mut Raw);
+    tiledb_channel_operator_sum_get(operator: *mut Raw);
+    tiledb_channel_operator_min_get(operator: *mut Raw);
+    tiledb_channel_operator_max_get(operator: *mut Raw);
+    tiledb_channel_operator_mean_get(operator: *mut Raw);
+    tiledb_channel_operator_null_count_get(operator: *mut Raw);
+    tiledb_create_unary_aggregate(query: Raw, operator: Raw, field: Text, aggregate: *mut Raw);
+    tiledb_aggregate_free(aggregate: *mut Raw);
+    tiledb_query_channel_free(channel: *mut Raw);
+    tiledb_channel_apply_aggregate(channel: Raw, output: Text, aggregate: Raw);
     tiledb_query_set_condition(query: Raw, condition: Raw);
     tiledb_query_set_buffer(query: Raw, name: Text, data: Raw, data_bytes: *mut u64);
     tiledb_query_set_buffer_var(query: Raw, name: Text, offsets: *mut u64, offsets_bytes: *mut u64, data: Raw,

@@ -34,6 +34,14 @@ impl Buffers {
         Ok(buffers)
     }
 
+    /// Buffers for the one value that an aggregate is; their capacity is exact.
+    pub(super) fn for_answer(name: &str, var: bool, nullable: bool, bytes: usize) -> Result<Self, PeerError> {
+        let (offsets, validity) = (var.then(|| vec![0; 1]), nullable.then(|| vec![0; 1]));
+        let mut buffers = Self { name: c_string(name)?, data: vec![0; bytes], offsets, validity, bytes: vec![0; 3] };
+        buffers.measure(0);
+        Ok(buffers)
+    }
+
     /// Buffers that hold a column to write.
     pub(super) fn for_write(name: &str, mut column: Column) -> Result<Self, PeerError> {
         let pad = |bytes: &mut Vec<u8>| bytes.resize(bytes.len() + MARGIN, 0);

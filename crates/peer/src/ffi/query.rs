@@ -12,7 +12,7 @@ use crate::{ArrayType, Column, Condition, Mode, PeerError, Range, Read, Schema, 
 const ZIPPED: &str = "__coords";
 /// Buffers of a read grow up to this size before it is given up.
 const LARGEST_BUFFER: usize = 1 << 30;
-const COMPLETED: i32 = 1;
+pub(super) const COMPLETED: i32 = 1;
 const INCOMPLETE: i32 = 3;
 
 impl Array {
@@ -163,7 +163,7 @@ impl Array {
         }
     }
 
-    fn query(&self) -> Result<Handle, PeerError> {
+    pub(super) fn query(&self) -> Result<Handle, PeerError> {
         let c = &self.context;
         // SAFETY: the array is alive, and the object made is owned by the handle.
         unsafe { c.new_query(|out| c.tiledb_query_alloc(self.handle.raw(), self.mode.code(), out)) }
@@ -186,7 +186,7 @@ impl Array {
     }
 
     /// Sets the ranges of a query by whichever functions the release has.
-    fn set_subarray(&self, query: &Handle, ranges: &[Vec<Range>]) -> Result<(), PeerError> {
+    pub(super) fn set_subarray(&self, query: &Handle, ranges: &[Vec<Range>]) -> Result<(), PeerError> {
         let (c, q) = (&self.context, query.raw());
         let dimensions = self.schema()?.dimensions;
         if ranges.len() > dimensions.len() {
@@ -322,7 +322,7 @@ fn fields(schema: &Schema, read: &Read, context: &Context) -> Result<Vec<Field>,
 }
 
 /// The ranges of a read. Dense reads want one for each dimension: by default the current domain or else the domain.
-fn ranges(schema: &Schema, asked: &[Vec<Range>]) -> Vec<Vec<Range>> {
+pub(super) fn ranges(schema: &Schema, asked: &[Vec<Range>]) -> Vec<Vec<Range>> {
     let mut ranges = asked.to_vec();
     if schema.array_type == ArrayType::Dense {
         ranges.resize(schema.dimensions.len().max(ranges.len()), Vec::new());
@@ -350,6 +350,6 @@ fn as_dimensions(schema: &Schema, columns: Vec<(String, Column)>) -> Vec<(String
     split
 }
 
-fn incomplete(function: &'static str, status: i32) -> PeerError {
+pub(super) fn incomplete(function: &'static str, status: i32) -> PeerError {
     PeerError::Refused { function, message: format!("the query stopped with status {status}") }
 }
