@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, StringFilter, WebpFormat};
+use talavera_filter::{Buffers, Chunk, EncodedChunk, Filter, FilterContext, StringFilter, WebpFormat};
 use talavera_types::{Datatype, FormatVersion};
 
 use crate::{Cells, Codec};
@@ -23,6 +23,7 @@ pub struct Subject {
     /// Of the codec alone.
     encoded: Vec<u8>,
     offsets: Vec<u64>,
+    buffers: Buffers,
 }
 
 /// A chunk in its three forms.
@@ -91,7 +92,7 @@ pub fn all(bytes: usize) -> Result<Vec<Subject>, Failure> {
 impl Subject {
     fn new(number: u8, name: &'static str, cells: Cells, filter: impl Filter + 'static) -> Self {
         let (chunks, encoded, offsets) = (Vec::new(), Vec::new(), Vec::new());
-        Self { number, name, cells, filter: Box::new(filter), codec: None, chunks, encoded, offsets }
+        Self { number, name, cells, filter: Box::new(filter), codec: None, chunks, encoded, offsets, buffers: Buffers::new() }
     }
 
     fn beside(self, codec: Codec) -> Self {
@@ -138,7 +139,7 @@ impl Subject {
     pub fn encode(&self) -> Result<(), Failure> {
         let limits = Limits::new(u64::MAX);
         for piece in &self.chunks {
-            std::hint::black_box(self.encode_piece(piece, &limits)?);
+            std::hint::black_box(self.encode_piece(piece, &limits)?).data.give_back(&self.buffers);
         }
         Ok(())
     }
@@ -158,9 +159,15 @@ impl Subject {
                 Some(strings) => {
                     self.offsets.clear();
                     let cells = piece.offsets.len().saturating_sub(1);
-                    strings.decode_strings(chunk, &context(self.cells, &limits), cells, target, &mut self.offsets)?;
+                    strings.decode_strings(
+                        chunk,
+                        &context(self.cells, &limits, &self.buffers),
+                        cells,
+                        target,
+                        &mut self.offsets,
+                    )?;
                 }
-                None => self.filter.decode_into(chunk, &context(self.cells, &limits), target)?,
+                None => self.filter.decode_into(chunk, &context(self.cells, &limits, &self.buffers), target)?,
             }
         }
         Ok(())
@@ -206,7 +213,7 @@ impl Subject {
     }
 
     fn encode_piece<'a>(&self, piece: &'a Piece, limits: &Limits) -> Result<Chunk<'a>, Failure> {
-        let cx = context(self.cells, limits);
+        let cx = context(self.cells, limits, &self.buffers);
         match strings(&*self.filter, piece) {
             Some(strings) => Ok(strings.encode_strings(&piece.cells, &piece.offsets, &cx)?),
             None => Ok(self.filter.encode(Chunk::new(std::hint::black_box(&piece.cells)), &cx)?),
@@ -219,9 +226,9 @@ fn strings<'f>(filter: &'f dyn Filter, piece: &Piece) -> Option<&'f dyn StringFi
     filter.as_string_filter().filter(|_| !piece.offsets.is_empty())
 }
 
-fn context(cells: Cells, limits: &Limits) -> FilterContext<'_> {
+fn context<'a>(cells: Cells, limits: &'a Limits, buffers: &'a Buffers) -> FilterContext<'a> {
     let datatype = cells.datatype();
-    FilterContext { datatype, cell_bytes: datatype.size(), version: FormatVersion::DEFAULT, limits }
+    FilterContext { datatype, cell_bytes: datatype.size(), version: FormatVersion::DEFAULT, limits, buffers }
 }
 
 impl Piece {

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, Parts, StringFilter, WebpFormat};
+use talavera_filter::{Buffers, Chunk, EncodedChunk, Filter, FilterContext, Parts, StringFilter, WebpFormat};
 
 use crate::LIMIT_BYTES;
 use crate::input::Input;
@@ -144,7 +144,7 @@ fn run(data: &[u8], law: Law, filter: impl Fn(&mut Input<'_>) -> Box<dyn Filter>
     let flags = input.u8();
     let limits = Limits::new(LIMIT_BYTES);
     let (datatype, version, cell_bytes) = (input.datatype(), input.version(), usize::from(input.u8()));
-    let cx = FilterContext { datatype, cell_bytes, version, limits: &limits };
+    let cx = FilterContext { datatype, cell_bytes, version, limits: &limits, buffers: &Buffers::new() };
     let head =
         Head { flags, split: usize::from(input.u16()), cells: usize::from(input.u16()), value_bytes: usize::from(input.u16()) };
     let filter = filter(&mut input);

@@ -26,22 +26,23 @@ impl Filter for Aes256Gcm {
         FILTER
     }
 
-    fn encode<'a>(&self, chunk: Chunk<'a>, _: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
+    fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
         let mut table = Writer::with_capacity(8 + 36 * (chunk.metadata.count() + chunk.data.count()));
         table.len_u32(chunk.metadata.count());
         table.len_u32(chunk.data.count());
-        let mut data = vec![0; chunk.metadata.total_bytes() + chunk.data.total_bytes()];
+        let mut data = cx.buffers.take(chunk.metadata.total_bytes() + chunk.data.total_bytes());
         let mut rest = data.as_mut_slice();
         for part in chunk.metadata.iter().chain(chunk.data.iter()) {
             let (sealed, behind) = rest.split_at_mut(part.len());
             self.encode_part(part, sealed, &mut table)?;
             rest = behind;
         }
+        chunk.data.give_back(cx.buffers);
         Ok(Chunk { metadata: Parts::one(table.into_vec()), data: Parts::one(data) })
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        let section = |len: u64| cx.limits.charge("encrypted part length", len).map(|len| vec![0; len]);
+        let section = |len: u64| cx.limits.charge("encrypted part length", len).map(|len| cx.buffers.take(len));
         self.decode_chunk(&chunk, section).map_err(FilterError::corrupt(FILTER))
     }
 

@@ -33,7 +33,7 @@ impl Filter for Bitshuffle {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        part_table::decode_into(self, &chunk, cx, cells)
+        part_table::decode_into(self, chunk, cx, cells)
     }
 }
 

@@ -31,7 +31,7 @@ impl Filter for Byteshuffle {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        part_table::decode_into(self, &chunk, cx, cells)
+        part_table::decode_into(self, chunk, cx, cells)
     }
 }
 

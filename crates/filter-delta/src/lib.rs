@@ -7,6 +7,7 @@ mod filter;
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader};
 use talavera_filter::FilterError;
 use talavera_filter::differences::{element_bytes, require_element_bytes};
+use talavera_filter::running::sums;
 use talavera_types::{Datatype, FilterType};
 
 pub use filter::Delta;
@@ -59,10 +60,10 @@ pub fn decode(deltas: &[u8], datatype: Datatype, cells: &mut [u8]) -> Result<(),
     }
     r.finish("element differences")?;
     match element_bytes {
-        1 => add::<u8, 1>(deltas, cells),
-        2 => add::<u16, 2>(deltas, cells),
-        4 => add::<u32, 4>(deltas, cells),
-        _ => add::<u64, 8>(deltas, cells),
+        1 => sums::<1>(0, deltas, cells),
+        2 => sums::<2>(0, deltas, cells),
+        4 => sums::<4>(0, deltas, cells),
+        _ => sums::<8>(0, deltas, cells),
     }
     Ok(())
 }
@@ -71,7 +72,6 @@ pub fn decode(deltas: &[u8], datatype: Datatype, cells: &mut [u8]) -> Result<(),
 trait Element<const N: usize>: Copy + Default {
     fn from_bytes(bytes: [u8; N]) -> Self;
     fn to_bytes(self) -> [u8; N];
-    fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
 }
 
@@ -86,11 +86,6 @@ macro_rules! elements {
             #[inline]
             fn to_bytes(self) -> [u8; $bytes] {
                 self.to_le_bytes()
-            }
-
-            #[inline]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
             }
 
             #[inline]
@@ -109,14 +104,6 @@ fn subtract<T: Element<N>, const N: usize>(cells: &[u8], deltas: &mut [u8]) {
         let element = T::from_bytes(*cell);
         *delta = element.minus(previous).to_bytes();
         previous = element;
-    }
-}
-
-fn add<T: Element<N>, const N: usize>(deltas: &[u8], cells: &mut [u8]) {
-    let mut element = T::default();
-    for (cell, delta) in cells.as_chunks_mut::<N>().0.iter_mut().zip(deltas.as_chunks::<N>().0) {
-        element = element.plus(T::from_bytes(*delta));
-        *cell = element.to_bytes();
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError};
+use talavera_filter::{Buffers, Chunk, EncodedChunk, Filter, FilterContext, FilterError};
 use talavera_filter_dictionary::Dictionary;
 use talavera_testkit::filters::strings::check_strings;
 use talavera_types::{Datatype, FormatVersion};
@@ -44,7 +44,7 @@ fn strings_of_the_reference_are_read_and_written() {
 fn cells_without_offsets_are_refused() {
     let limits = Limits::new(1 << 20);
     let version = FormatVersion::DEFAULT;
-    let cx = FilterContext { datatype: Datatype::StringAscii, cell_bytes: 1, version, limits: &limits };
+    let cx = FilterContext { datatype: Datatype::StringAscii, cell_bytes: 1, version, limits: &limits, buffers: &Buffers::new() };
     let error = Dictionary.encode(Chunk::new(b"cells"), &cx).unwrap_err();
     assert!(matches!(error, FilterError::Unsupported { .. }));
     assert!(Dictionary.decode(EncodedChunk::new(&[], &[]), &cx).is_err());

@@ -53,7 +53,7 @@ impl Filter for FloatScale {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        part_table::decode_into(&self.kernel(cx)?, &chunk, cx, cells)
+        part_table::decode_into(&self.kernel(cx)?, chunk, cx, cells)
     }
 }
 

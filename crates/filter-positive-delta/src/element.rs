@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use talavera_filter::running::sums;
+
 /// An integer that has deltas: `i8` to `u64`.
 pub trait Element: Copy + Debug + Default + PartialEq + private::Sealed {
     /// Bytes of an element.
@@ -58,17 +60,18 @@ macro_rules! elements {
             }
 
             fn restore(first: Self, stored: &[u8], window: &mut [u8]) {
-                let mut running = first;
-                for (out, bytes) in window.as_chunks_mut().0.iter_mut().zip(stored.as_chunks().0) {
-                    running = running.wrapping_add(Self::from_le_bytes(*bytes));
-                    *out = running.to_le_bytes();
-                }
+                sums::<{ size_of::<Self>() }>(first as u64, stored, window);
             }
         }
     )*};
 }
 
-elements! { i8 u8 i16 u16 i32 u32 i64 u64 }
+#[allow(clippy::cast_sign_loss, clippy::cast_lossless, trivial_numeric_casts, reason = "one macro for integers of both signs")]
+mod elements {
+    use super::{Element, private, sums};
+
+    elements! { i8 u8 i16 u16 i32 u32 i64 u64 }
+}
 
 mod private {
     /// Only this crate says which integers have deltas.

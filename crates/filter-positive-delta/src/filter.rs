@@ -87,7 +87,7 @@ impl Filter for PositiveDelta {
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), Ok(chunk.passed_on()))
+        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes, cx), Ok(chunk.passed_on()))
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
@@ -95,11 +95,13 @@ impl Filter for PositiveDelta {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        with_element!(cx, T => decode_into::<T>(&chunk, cells), chunk.copy_into(cells)).map_err(FilterError::corrupt(FILTER))
+        with_element!(cx, T => decode_into::<T>(&chunk, cells), chunk.copy_into(cells)).map_err(FilterError::corrupt(FILTER))?;
+        cx.buffers.give_back(chunk.data);
+        Ok(())
     }
 }
 
-fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'_>, FilterError> {
+fn encode<'a, T: Element>(chunk: Chunk<'a>, max_window_bytes: u32, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
     let total = chunk.data.total_bytes();
     if u32::try_from(total).is_err() {
         return Err(FilterError::invalid_input(FILTER, format!("{total} bytes at once; 4 GiB is the limit")));
@@ -107,7 +109,7 @@ fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'
     let cut = Windows::new(FILTER, max_window_bytes, T::BYTES)?;
     let mut windows = Vec::with_capacity((T::BYTES + 4) * cut.estimate(total));
     let mut window_count = 0;
-    let mut data = vec![0; total];
+    let mut data = cx.buffers.take(total);
     let mut rest = data.as_mut_slice();
     for window in chunk.data.iter().flat_map(|part| cut.cut(part)) {
         let (out, behind) = rest.split_at_mut(window.len());
@@ -123,16 +125,19 @@ fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'
     let mut table = Writer::with_capacity(4 + windows.len());
     table.u32(window_count);
     table.bytes(&windows);
+    chunk.data.give_back(cx.buffers);
     Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
 }
 
 fn decode<'a, T: Element>(chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
     let corrupt = FilterError::corrupt(FILTER);
-    let mut data = vec![0; cx.limits.charge("chunk data", chunk.data.len() as u64).map_err(corrupt)?];
+    let mut data = cx.buffers.take(cx.limits.charge("chunk data", chunk.data.len() as u64).map_err(corrupt)?);
     let mut r = Reader::new(&chunk.metadata);
     decode_windows::<T>(&mut r, &chunk.data, &mut data).map_err(corrupt)?;
     let own_metadata = chunk.metadata.len() - r.remaining();
-    Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+    let EncodedChunk { metadata, data: stored } = chunk.consume_metadata(own_metadata);
+    cx.buffers.give_back(stored);
+    Ok(EncodedChunk { metadata, data: Cow::Owned(data) })
 }
 
 fn decode_into<T: Element>(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result<(), DecodeError> {

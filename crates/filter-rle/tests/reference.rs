@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use talavera_codec::Limits;
-use talavera_filter::{EncodedChunk, Filter, FilterContext};
+use talavera_filter::{Buffers, EncodedChunk, Filter, FilterContext};
 use talavera_filter_rle::Rle;
 use talavera_testkit::filters::strings::check_strings;
 use talavera_testkit::filters::{decodes_to, encodes_to, with_context};
@@ -99,7 +99,7 @@ fn strings_whose_length_the_reference_cut_are_refused() {
     let data = [&words, last.as_slice(), &[b'x'; 300]].concat();
     let limits = Limits::new(1 << 20);
     let version = FormatVersion::DEFAULT;
-    let cx = FilterContext { datatype: Datatype::StringAscii, cell_bytes: 1, version, limits: &limits };
+    let cx = FilterContext { datatype: Datatype::StringAscii, cell_bytes: 1, version, limits: &limits, buffers: &Buffers::new() };
     let filter = Rle.as_string_filter().unwrap();
     let error = filter.decode_strings(EncodedChunk::new(metadata, &data), &cx, 9, &mut [0; 338], &mut Vec::new());
     assert!(error.is_err());
@@ -111,7 +111,13 @@ fn metadata_of_other_filters_is_cut_into_cells_too() {
     let metadata = &[1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0x0c, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0];
     let data = &[1, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 1, 0x30, 2, 0, 0, 0, 1];
     let limits = Limits::new(1 << 20);
-    let cx = FilterContext { datatype: Datatype::Int32, cell_bytes: 4, version: FormatVersion::DEFAULT, limits: &limits };
+    let cx = FilterContext {
+        datatype: Datatype::Int32,
+        cell_bytes: 4,
+        version: FormatVersion::DEFAULT,
+        limits: &limits,
+        buffers: &Buffers::new(),
+    };
     let decoded = Rle.decode(EncodedChunk::new(metadata, data), &cx).unwrap();
     assert_eq!(decoded, EncodedChunk::new(&[1, 0, 0, 0, 4, 0, 0, 0], &[0x30, 2, 0, 0]));
 }

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, WebpFormat};
+use talavera_filter::{Buffers, Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, WebpFormat};
 use talavera_filter_webp::Webp;
 use talavera_types::{Datatype, FormatVersion};
 
@@ -15,7 +15,13 @@ const FORMATS: &[WebpFormat] = &[WebpFormat::Rgb, WebpFormat::Bgr, WebpFormat::R
 
 fn with_limit<R>(limit: u64, check: impl FnOnce(&FilterContext<'_>) -> R) -> R {
     let limits = Limits::new(limit);
-    check(&FilterContext { datatype: Datatype::UInt8, cell_bytes: 1, version: FormatVersion::DEFAULT, limits: &limits })
+    check(&FilterContext {
+        datatype: Datatype::UInt8,
+        cell_bytes: 1,
+        version: FormatVersion::DEFAULT,
+        limits: &limits,
+        buffers: &Buffers::new(),
+    })
 }
 
 fn with_context<R>(check: impl FnOnce(&FilterContext<'_>) -> R) -> R {

@@ -1,12 +1,11 @@
 #![doc = include_str!("../README.md")]
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing)]
 
 mod filter;
 mod scalar;
-#[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "a vector kernel; the one block says why it is sound")]
-mod x86_64;
+
+use talavera_filter::running::xors;
 
 pub use filter::Xor;
 
@@ -30,17 +29,10 @@ pub fn unxor(element_bytes: usize, differences: &[u8], elements: &mut [u8]) {
     assert_eq!(elements.len(), differences.len(), "as many bytes come out as go in");
     match element_bytes {
         0 => elements.copy_from_slice(differences),
-        1 => unxor_sized::<1>(differences, elements),
-        2 => unxor_sized::<2>(differences, elements),
-        4 => unxor_sized::<4>(differences, elements),
-        8 => unxor_sized::<8>(differences, elements),
+        1 => xors::<1>(0, differences, elements),
+        2 => xors::<2>(0, differences, elements),
+        4 => xors::<4>(0, differences, elements),
+        8 => xors::<8>(0, differences, elements),
         _ => scalar::unxor(element_bytes, differences, elements),
     }
-}
-
-fn unxor_sized<const S: usize>(differences: &[u8], elements: &mut [u8]) {
-    #[cfg(target_arch = "x86_64")]
-    x86_64::unxor::<S>(differences, elements);
-    #[cfg(not(target_arch = "x86_64"))]
-    scalar::unxor_words::<S>(differences, elements, 0);
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader};
 
+use crate::Buffers;
+
 /// Pieces of bytes that later filters treat one by one.
 ///
 /// A filter may cut what it writes into parts, and the filter behind it handles each part alone; on disk they stand
@@ -55,6 +57,11 @@ impl<'a> Parts<'a> {
     #[must_use]
     pub fn passed_on(self) -> Self {
         if self.total_bytes() == 0 { Self::none() } else { self }
+    }
+
+    /// Leaves the buffers of parts that nobody reads any more.
+    pub fn give_back(self, buffers: &Buffers) {
+        self.0.into_iter().for_each(|part| buffers.give_back(part));
     }
 
     /// All parts back to back, without a copy where there is only one.

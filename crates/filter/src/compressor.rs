@@ -56,17 +56,21 @@ impl<C: PartCodec> Filter for C {
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
         self.check(cx)?;
-        encode(self, &chunk, cx)
+        encode(self, chunk, cx)
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
         self.check(cx)?;
-        decode(self, &chunk, cx)
+        let decoded = decode(self, &chunk, cx)?;
+        cx.buffers.give_back(chunk.data);
+        Ok(decoded)
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
         self.check(cx)?;
-        decode_into(self, &chunk, cx, cells)
+        decode_into(self, &chunk, cx, cells)?;
+        cx.buffers.give_back(chunk.data);
+        Ok(())
     }
 
     fn as_string_filter(&self) -> Option<&dyn StringFilter> {
@@ -78,17 +82,18 @@ impl<C: PartCodec> Filter for C {
 ///
 /// # Errors
 /// Those of the codec, and parts of 4 GiB and more.
-fn encode<'a, C: PartCodec>(codec: &C, chunk: &Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
+fn encode<'a, C: PartCodec>(codec: &C, chunk: Chunk<'_>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
     let mut table = Writer::with_capacity(8 + 8 * (chunk.metadata.count() + chunk.data.count()));
     table.len_u32(chunk.metadata.count());
     table.len_u32(chunk.data.count());
-    let mut data = Vec::new();
+    let mut data = cx.buffers.take_empty();
     for part in chunk.metadata.iter().chain(chunk.data.iter()) {
         let start = data.len();
         codec.compress(part, cx, &mut data)?;
         table.u32(part_length(C::FILTER, part.len())?);
         table.u32(part_length(C::FILTER, data.len() - start)?);
     }
+    chunk.data.give_back(cx.buffers);
     Ok(Chunk { metadata: Parts::one(table.into_vec()), data: Parts::one(data) })
 }
 
@@ -105,7 +110,7 @@ fn decode<'a, C: PartCodec>(
     let table = PartTable::decode(&chunk.metadata).map_err(corrupt)?;
     let mut data = Reader::new(&chunk.data);
     let mut section = |parts: Reader<'_>, bytes: u64| -> Result<Vec<u8>, DecodeError> {
-        let mut out = vec![0; cx.limits.charge("part original length", bytes)?];
+        let mut out = cx.buffers.take(cx.limits.charge("part original length", bytes)?);
         decompress_parts(codec, parts, &mut data, cx, &mut out)?;
         Ok(out)
     };

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use talavera_codec::Limits;
 use talavera_types::{Datatype, FilterType, FormatVersion};
 
-use crate::{Chunk, EncodedChunk, FilterError};
+use crate::{Buffers, Chunk, EncodedChunk, FilterError};
 
 /// What a filter is told beside the bytes.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,8 @@ pub struct FilterContext<'a> {
     pub version: FormatVersion,
     /// What decoding this chunk may allocate, all filters together.
     pub limits: &'a Limits,
+    /// Where filters find buffers and leave them.
+    pub buffers: &'a Buffers,
 }
 
 /// One filter with its options.

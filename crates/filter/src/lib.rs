@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![warn(clippy::indexing_slicing)]
 
+mod buffers;
 pub mod checksum;
 mod chunk;
 pub mod compressor;
@@ -9,11 +10,13 @@ mod contract;
 pub mod differences;
 mod error;
 pub mod part_table;
+pub mod running;
 mod spec;
 pub mod stream;
 pub mod strings;
 mod windows;
 
+pub use buffers::Buffers;
 pub use chunk::{Chunk, EncodedChunk, Parts};
 pub use contract::{Filter, FilterContext, StringFilter};
 pub use error::FilterError;

@@ -84,13 +84,14 @@ pub fn encode<'a, T: PartTransform>(transform: &T, chunk: Chunk<'a>, cx: &Filter
         parts.push((part, usize::try_from(stored_bytes).unwrap_or(usize::MAX)));
     }
     let table = encode_table(parts.iter().map(|(_, stored_bytes)| *stored_bytes));
-    let mut data = vec![0; parts.iter().map(|(_, stored_bytes)| stored_bytes).sum()];
+    let mut data = cx.buffers.take(parts.iter().map(|(_, stored_bytes)| stored_bytes).sum());
     let mut rest = data.as_mut_slice();
     for (part, stored_bytes) in parts {
         let (stored, behind) = rest.split_at_mut(stored_bytes);
         transform.apply(part, cx, stored);
         rest = behind;
     }
+    chunk.data.give_back(cx.buffers);
     Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table), data: Parts::one(data) })
 }
 
@@ -105,11 +106,13 @@ pub fn decode<'a, T: PartTransform>(
 ) -> Result<EncodedChunk<'a>, FilterError> {
     let corrupt = FilterError::corrupt(T::FILTER);
     let bytes = transform.restored_bytes(chunk.data.len() as u64, cx);
-    let mut data = vec![0; cx.limits.charge("chunk data", bytes).map_err(corrupt)?];
+    let mut data = cx.buffers.take(cx.limits.charge("chunk data", bytes).map_err(corrupt)?);
     let mut r = Reader::new(&chunk.metadata);
     undo_parts(transform, &mut r, &chunk.data, cx, &mut data).map_err(corrupt)?;
     let own_metadata = chunk.metadata.len() - r.remaining();
-    Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+    let EncodedChunk { metadata, data: stored } = chunk.consume_metadata(own_metadata);
+    cx.buffers.give_back(stored);
+    Ok(EncodedChunk { metadata, data: Cow::Owned(data) })
 }
 
 /// Brings every part of a chunk back that no other filter touched before, straight into its cells.
@@ -118,14 +121,16 @@ pub fn decode<'a, T: PartTransform>(
 /// As [`decode`], and when the parts do not add up to the cells.
 pub fn decode_into<T: PartTransform>(
     transform: &T,
-    chunk: &EncodedChunk<'_>,
+    chunk: EncodedChunk<'_>,
     cx: &FilterContext<'_>,
     cells: &mut [u8],
 ) -> Result<(), FilterError> {
     let mut r = Reader::new(&chunk.metadata);
     undo_parts(transform, &mut r, &chunk.data, cx, cells)
         .and_then(|()| r.finish("chunk metadata"))
-        .map_err(FilterError::corrupt(T::FILTER))
+        .map_err(FilterError::corrupt(T::FILTER))?;
+    cx.buffers.give_back(chunk.data);
+    Ok(())
 }
 
 /// The table for parts that are stored in so many bytes each; each fits into 32 bits.
@@ -201,6 +206,7 @@ mod tests {
     use talavera_types::{Datatype, FormatVersion};
 
     use super::*;
+    use crate::Buffers;
 
     /// Stores every second byte of parts, which it cuts after four.
     struct Halves;
@@ -234,8 +240,9 @@ mod tests {
     }
 
     fn with_context<R>(act: impl FnOnce(&FilterContext<'_>) -> R) -> R {
-        let limits = Limits::new(1 << 10);
-        act(&FilterContext { datatype: Datatype::UInt8, cell_bytes: 1, version: FormatVersion::DEFAULT, limits: &limits })
+        let (limits, buffers) = (Limits::new(1 << 10), Buffers::new());
+        let version = FormatVersion::DEFAULT;
+        act(&FilterContext { datatype: Datatype::UInt8, cell_bytes: 1, version, limits: &limits, buffers: &buffers })
     }
 
     #[test]
@@ -255,7 +262,7 @@ mod tests {
     fn tables_that_do_not_fit_the_data_are_refused_by_field() {
         let check = |metadata: &[u8], data: &[u8], cells: usize, expected: &str| {
             let chunk = EncodedChunk::new(metadata, data);
-            let error = with_context(|cx| decode_into(&Halves, &chunk, cx, &mut vec![0; cells])).unwrap_err();
+            let error = with_context(|cx| decode_into(&Halves, chunk.clone(), cx, &mut vec![0; cells])).unwrap_err();
             assert_eq!(error.to_string(), expected);
         };
         check(&[1, 0, 0, 0, 2, 0, 0, 0], &[1, 2], 5, "XOR: chunk data length: is 4, expected 5 (at byte 0)");

@@ -4,7 +4,7 @@ mod decode;
 mod encode;
 
 use talavera_codec::Limits;
-use talavera_filter::{Filter, FilterContext, FilterList, FilterSpec, StringFilter};
+use talavera_filter::{Buffers, Filter, FilterContext, FilterList, FilterSpec, StringFilter};
 use talavera_types::{Datatype, FilterType, FormatVersion};
 
 use crate::{EncryptionKey, PipelineError, registry};
@@ -149,9 +149,15 @@ impl Pipeline {
         Some((first.filter.as_string_filter()?, first, rest))
     }
 
-    fn context<'a>(&self, stage: &Stage, limits: &'a Limits) -> FilterContext<'a> {
-        FilterContext { datatype: stage.datatype, cell_bytes: self.format.cell_bytes, version: self.format.version, limits }
+    fn context<'a>(&self, stage: &Stage, limits: &'a Limits, buffers: &'a Buffers) -> FilterContext<'a> {
+        let TileFormat { cell_bytes, version, .. } = self.format;
+        FilterContext { datatype: stage.datatype, cell_bytes, version, limits, buffers }
     }
+}
+
+thread_local! {
+    /// What the chunks of one thread hand on: the next chunk finds the memory that the one before has warmed.
+    static BUFFERS: Buffers = const { Buffers::new() };
 }
 
 /// The most bytes that the images of a filter have; an image may be larger than its chunk.

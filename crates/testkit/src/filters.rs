@@ -6,7 +6,7 @@ pub mod laws;
 pub mod strings;
 
 use talavera_codec::Limits;
-use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext};
+use talavera_filter::{Buffers, Chunk, EncodedChunk, Filter, FilterContext};
 use talavera_types::{Datatype, FormatVersion};
 
 /// Runs a check on cells of a datatype in the default format version, with 1 MiB to allocate.
@@ -17,7 +17,7 @@ pub fn with_context<R>(datatype: Datatype, check: impl FnOnce(&FilterContext<'_>
 /// As [`with_context`] in any format version.
 pub fn with_version<R>(datatype: Datatype, version: FormatVersion, check: impl FnOnce(&FilterContext<'_>) -> R) -> R {
     let limits = Limits::new(1 << 20);
-    check(&FilterContext { datatype, cell_bytes: datatype.size(), version, limits: &limits })
+    check(&FilterContext { datatype, cell_bytes: datatype.size(), version, limits: &limits, buffers: &Buffers::new() })
 }
 
 /// A chunk of one filter: the cells, and metadata and data as they stand on disk.

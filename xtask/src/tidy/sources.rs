@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::fixtures::files_below;
 
 /// Crates that may hold `unsafe`: those with SIMD kernels, and one that calls C. They deny it and except one module.
-const MAY_BE_UNSAFE: &[&str] = &["filter-bit-width-reduction", "filter-bitshuffle", "filter-byteshuffle", "filter-xor", "peer"];
+const MAY_BE_UNSAFE: &[&str] = &["filter", "filter-bit-width-reduction", "filter-bitshuffle", "filter-byteshuffle", "peer"];
 /// The one file in which format versions are compared.
 const VERSION_TABLE: &str = "crates/types/src/version.rs";
 /// Standard modules that lower crates do without, and the crates that may have them all the same.

@@ -1,10 +1,10 @@
 //! From disk: chunks become cells.
 
 use talavera_codec::{DecodeErrorKind, Limits};
-use talavera_filter::{EncodedChunk, FilterError};
+use talavera_filter::{Buffers, EncodedChunk, FilterError};
 use talavera_types::FilterType;
 
-use super::{Pipeline, Stage};
+use super::{BUFFERS, Pipeline, Stage};
 use crate::{ChunkEntry, ChunkTable, PipelineError};
 
 impl Pipeline {
@@ -24,7 +24,9 @@ impl Pipeline {
         }
         let limits = self.limits(cells.len());
         let encoded = encoded_chunk(chunk, tile)?;
-        self.undo_into(&self.stages, encoded, &limits, cells).map_err(PipelineError::in_chunk(chunk.index))
+        BUFFERS
+            .with(|buffers| self.undo_into(&self.stages, encoded, &limits, buffers, cells))
+            .map_err(PipelineError::in_chunk(chunk.index))
     }
 
     /// Decodes a whole tile, chunk by chunk. Exactly fills `cells`.
@@ -75,9 +77,11 @@ impl Pipeline {
         };
         let limits = self.limits(values.len().saturating_add(cells.saturating_mul(8)));
         let encoded = encoded_chunk(chunk, tile)?;
-        let in_chunk = PipelineError::in_chunk(chunk.index);
-        let encoded = self.undo(rest, encoded, &limits).map_err(in_chunk)?;
-        strings.decode_strings(encoded, &self.context(first, &limits), cells, values, offsets).map_err(in_chunk)
+        let decode = |buffers: &Buffers| {
+            let encoded = self.undo(rest, encoded, &limits, buffers)?;
+            strings.decode_strings(encoded, &self.context(first, &limits, buffers), cells, values, offsets)
+        };
+        BUFFERS.with(decode).map_err(PipelineError::in_chunk(chunk.index))
     }
 
     /// Undoes all of `stages`, the one nearest the cells straight into them.
@@ -86,22 +90,32 @@ impl Pipeline {
         stages: &[Stage],
         encoded: EncodedChunk<'_>,
         limits: &Limits,
+        buffers: &Buffers,
         cells: &mut [u8],
     ) -> Result<(), FilterError> {
         match stages.split_first() {
             // Nothing is undone by a copy less.
-            Some((first, rest)) if first.spec.filter_type() == FilterType::None => self.undo_into(rest, encoded, limits, cells),
+            Some((first, rest)) if first.spec.filter_type() == FilterType::None => {
+                self.undo_into(rest, encoded, limits, buffers, cells)
+            }
             Some((first, rest)) => {
-                let encoded = self.undo(rest, encoded, limits)?;
-                first.filter.decode_into(encoded, &self.context(first, limits), cells)
+                let encoded = self.undo(rest, encoded, limits, buffers)?;
+                first.filter.decode_into(encoded, &self.context(first, limits, buffers), cells)
             }
             None => copy(&encoded, cells),
         }
     }
 
     /// Undoes `stages`, the last first.
-    fn undo<'a>(&self, stages: &[Stage], encoded: EncodedChunk<'a>, limits: &Limits) -> Result<EncodedChunk<'a>, FilterError> {
-        stages.iter().rev().try_fold(encoded, |encoded, stage| stage.filter.decode(encoded, &self.context(stage, limits)))
+    fn undo<'a>(
+        &self,
+        stages: &[Stage],
+        encoded: EncodedChunk<'a>,
+        limits: &Limits,
+        buffers: &Buffers,
+    ) -> Result<EncodedChunk<'a>, FilterError> {
+        let undo = |encoded, stage: &Stage| stage.filter.decode(encoded, &self.context(stage, limits, buffers));
+        stages.iter().rev().try_fold(encoded, undo)
     }
 
     /// What decoding a chunk of so many bytes may allocate: whatever its filters make of incompressible cells, with room

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use talavera_codec::{Limits, Writer};
-use talavera_filter::{Chunk, FilterError};
+use talavera_filter::{Buffers, Chunk, FilterError};
 
-use super::{Pipeline, Stage};
+use super::{BUFFERS, Pipeline, Stage};
 use crate::{ChunkEntry, ChunkTable, PipelineError, chunking};
 
 impl Pipeline {
@@ -50,9 +50,11 @@ impl Pipeline {
             return Err(PipelineError::invalid_input("the first filter stores no offsets"));
         };
         let limits = unlimited();
-        let in_chunk = PipelineError::in_chunk(0);
-        let chunk = strings.encode_strings(values, offsets, &self.context(first, &limits)).map_err(in_chunk)?;
-        let chunk = self.run(rest, chunk).map_err(in_chunk)?;
+        let encode = |buffers: &Buffers| {
+            let chunk = strings.encode_strings(values, offsets, &self.context(first, &limits, buffers))?;
+            self.run(rest, chunk, buffers)
+        };
+        let chunk = BUFFERS.with(encode).map_err(PipelineError::in_chunk(0))?;
         let mut w = Writer::new();
         ChunkTable::encode_count(&mut w, 1);
         write_chunk(&chunk, 0, values.len(), &mut w)?;
@@ -89,14 +91,18 @@ impl Pipeline {
     }
 
     fn encode_chunk(&self, index: usize, cells: &[u8], w: &mut Writer) -> Result<(), PipelineError> {
-        let chunk = self.run(&self.stages, Chunk::new(cells)).map_err(PipelineError::in_chunk(index))?;
-        write_chunk(&chunk, index, cells.len(), w)
+        BUFFERS.with(|buffers| {
+            let chunk = self.run(&self.stages, Chunk::new(cells), buffers).map_err(PipelineError::in_chunk(index))?;
+            write_chunk(&chunk, index, cells.len(), w)?;
+            chunk.data.give_back(buffers);
+            Ok(())
+        })
     }
 
     /// Runs `stages`, the first first.
-    fn run<'a>(&self, stages: &[Stage], chunk: Chunk<'a>) -> Result<Chunk<'a>, FilterError> {
+    fn run<'a>(&self, stages: &[Stage], chunk: Chunk<'a>, buffers: &Buffers) -> Result<Chunk<'a>, FilterError> {
         let limits = unlimited();
-        stages.iter().try_fold(chunk, |chunk, stage| stage.filter.encode(chunk, &self.context(stage, &limits)))
+        stages.iter().try_fold(chunk, |chunk, stage| stage.filter.encode(chunk, &self.context(stage, &limits, buffers)))
     }
 }
 
