@@ -25,13 +25,21 @@ pub trait Element: Copy + Debug + Default + PartialEq + private::Sealed {
     #[doc(hidden)]
     fn read(bytes: &[u8]) -> Option<Self>;
 
-    /// The element's bytes, appended.
+    /// The element's bytes, to as many.
     #[doc(hidden)]
-    fn append_to(self, bytes: &mut Vec<u8>);
+    fn write(self, bytes: &mut [u8]);
 
-    /// The smallest element of a window and the width that all its distances fit into.
+    /// Whether elements may be below zero.
     #[doc(hidden)]
-    fn fit(window: &[u8]) -> Reduced<Self>;
+    const IS_SIGNED: bool;
+
+    /// The smallest and the largest element of a window; of none, the largest and the smallest of the type.
+    #[doc(hidden)]
+    fn bounds(window: &[u8]) -> (Self, Self);
+
+    /// The width that all distances from the smallest element to the largest fit into.
+    #[doc(hidden)]
+    fn fit(bounds: (Self, Self)) -> Reduced<Self>;
 
     /// Elements to distances.
     #[doc(hidden)]
@@ -64,27 +72,36 @@ macro_rules! element {
 
         impl Element for $element {
             const BYTES: usize = size_of::<Self>();
+            const IS_SIGNED: bool = Self::MIN != 0;
 
+            #[inline(always)]
             fn is_width(bits: u8) -> bool {
                 usize::from(bits) >= 8 * Self::BYTES || [$($bits),*].contains(&bits)
             }
 
+            #[inline(always)]
             fn read(bytes: &[u8]) -> Option<Self> {
                 bytes.first_chunk().copied().map(Self::from_le_bytes)
             }
 
-            fn append_to(self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_le_bytes());
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_le_bytes());
             }
 
             #[inline(always)]
-            fn fit(window: &[u8]) -> Reduced<Self> {
+            fn bounds(window: &[u8]) -> (Self, Self) {
                 let (mut min, mut max) = (Self::MAX, Self::MIN);
                 for bytes in window.as_chunks().0 {
                     let x = Self::from_le_bytes(*bytes);
                     min = min.min(x);
                     max = max.max(x);
                 }
+                (min, max)
+            }
+
+            #[inline(always)]
+            fn fit((min, max): (Self, Self)) -> Reduced<Self> {
                 // One more than the range, as the reference counts, must be a number of the type.
                 let Some(values) = max.checked_sub(min).and_then(|range| range.checked_add(1)) else {
                     return Reduced { offset: 0, bits: 8 * size_of::<Self>() as u8 };
@@ -112,6 +129,7 @@ macro_rules! element {
                 }
             }
 
+            #[inline(always)]
             fn widen(stored: &[u8], reduced: Reduced<Self>, window: &mut [u8]) {
                 match reduced.bits {
                     $(
@@ -152,7 +170,7 @@ mod tests {
     use super::*;
 
     fn fit<const N: usize, T: Element>(elements: [[u8; N]; 2]) -> (T, u8) {
-        let reduced = T::fit(&elements.concat());
+        let reduced = T::fit(T::bounds(&elements.concat()));
         (reduced.offset, reduced.bits)
     }
 
@@ -171,6 +189,6 @@ mod tests {
         assert_eq!(fit([i32::MIN.to_le_bytes(), i32::MAX.to_le_bytes()]), (0i32, 32));
         assert_eq!(fit([(-2i64).to_le_bytes(), i64::MAX.to_le_bytes()]), (0i64, 64));
         assert_eq!(fit([0u64.to_le_bytes(), u64::MAX.to_le_bytes()]), (0u64, 64));
-        assert_eq!(i32::fit(&[]), Reduced { offset: 0, bits: 32 });
+        assert_eq!(i32::fit(i32::bounds(&[])), Reduced { offset: 0, bits: 32 });
     }
 }

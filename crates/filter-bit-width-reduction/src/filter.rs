@@ -13,7 +13,8 @@ use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, Windows};
 use talavera_types::{Datatype, FilterType};
 
-use crate::{Element, Reduced, reduce, restore};
+use crate::Element;
+use crate::windows::entry_bytes;
 
 /// The BIT_WIDTH_REDUCTION filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Filter for BitWidthReduction {
     }
 
     fn encode<'a>(&self, chunk: Chunk<'a>, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
-        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes), Ok(chunk.passed_on()))
+        with_element!(cx, T => encode::<T>(chunk, self.max_window_bytes, cx), Ok(chunk.passed_on()))
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
@@ -86,45 +87,42 @@ impl Filter for BitWidthReduction {
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, cx: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
-        with_element!(cx, T => decode_into::<T>(&chunk, cells), chunk.copy_into(cells)).map_err(FilterError::corrupt(FILTER))
+        with_element!(cx, T => decode_into::<T>(&chunk, cells), chunk.copy_into(cells)).map_err(FilterError::corrupt(FILTER))?;
+        cx.buffers.give_back(chunk.data);
+        Ok(())
     }
 }
 
-fn encode<T: Element>(chunk: Chunk<'_>, max_window_bytes: u32) -> Result<Chunk<'_>, FilterError> {
+fn encode<'a, T: Element>(chunk: Chunk<'a>, max_window_bytes: u32, cx: &FilterContext<'_>) -> Result<Chunk<'a>, FilterError> {
     let total = chunk.data.total_bytes();
     let Ok(total_bytes) = u32::try_from(total) else {
         return Err(FilterError::invalid_input(FILTER, format!("{total} bytes at once; 4 GiB is the limit")));
     };
     let cut = Windows::new(FILTER, max_window_bytes, T::BYTES)?;
-    let mut windows = Vec::with_capacity((T::BYTES + 5) * cut.estimate(total));
-    let mut window_count = 0;
-    let (mut data, mut stored_bytes) = (vec![0; total], 0);
-    for window in chunk.data.iter().flat_map(|part| cut.cut(part)) {
-        let out = data.get_mut(stored_bytes..).unwrap_or_default();
-        let reduced = reduce::<T>(window, out);
-        stored_bytes += reduced.stored_bytes(window.len());
-        window_count += 1;
-        reduced.offset.append_to(&mut windows);
-        windows.push(reduced.bits);
-        // A window is no longer than all parts, whose length fits.
-        windows.extend_from_slice(&u32::try_from(window.len()).unwrap_or(u32::MAX).to_le_bytes());
-    }
+    let window_count: usize = chunk.data.iter().map(|part| cut.cut(part).len()).sum();
+    let mut table = vec![0; 8 + entry_bytes::<T>() * window_count];
+    let mut data = cx.buffers.take(total);
+    let (head, entries) = table.split_at_mut(8);
+    let stored_bytes = encode_windows::<T>(&chunk.data, cut, entries, &mut data);
     data.truncate(stored_bytes);
-    let mut table = Writer::with_capacity(8 + windows.len());
-    table.u32(total_bytes);
-    table.u32(window_count);
-    table.bytes(&windows);
-    Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table.into_vec()), data: Parts::one(data) })
+    let mut w = Writer::with_capacity(8);
+    w.u32(total_bytes);
+    w.len_u32(window_count);
+    head.copy_from_slice(w.as_slice());
+    chunk.data.give_back(cx.buffers);
+    Ok(Chunk { metadata: chunk.metadata.passed_on().behind(table), data: Parts::one(data) })
 }
 
 fn decode<'a, T: Element>(chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
     let corrupt = FilterError::corrupt(FILTER);
     let mut r = Reader::new(&chunk.metadata);
     let total_bytes = r.u32("bit width input length").map_err(corrupt)?;
-    let mut data = vec![0; cx.limits.charge("bit width input length", total_bytes.into()).map_err(corrupt)?];
+    let mut data = cx.buffers.take(cx.limits.charge("bit width input length", total_bytes.into()).map_err(corrupt)?);
     decode_windows::<T>(&mut r, &chunk.data, &mut data).map_err(corrupt)?;
     let own_metadata = chunk.metadata.len() - r.remaining();
-    Ok(EncodedChunk { data: Cow::Owned(data), ..chunk.consume_metadata(own_metadata) })
+    let EncodedChunk { metadata, data: stored } = chunk.consume_metadata(own_metadata);
+    cx.buffers.give_back(stored);
+    Ok(EncodedChunk { metadata, data: Cow::Owned(data) })
 }
 
 fn decode_into<T: Element>(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result<(), DecodeError> {
@@ -141,27 +139,17 @@ fn decode_into<T: Element>(chunk: &EncodedChunk<'_>, cells: &mut [u8]) -> Result
 /// Reads the table from the metadata and restores every window; exactly fills `out`.
 fn decode_windows<T: Element>(r: &mut Reader<'_>, data: &[u8], out: &mut [u8]) -> Result<(), DecodeError> {
     let windows = u64::from(r.u32("bit width window count")?);
-    let mut windows = r.split(windows * (T::BYTES as u64 + 5), "bit width windows")?;
-    let (mut data, mut rest) = (Reader::new(data), out);
-    while !windows.is_empty() {
-        let offset = T::read(windows.bytes(T::BYTES as u64, "bit width window offset")?).unwrap_or_default();
-        let before = windows.clone();
-        let bits = windows.u8("bit width window bits")?;
-        if !T::is_width(bits) {
-            return Err(before.invalid("bit width window bits", bits.into(), "the width of an integer"));
-        }
-        let before = windows.clone();
-        let window_bytes = windows.u32("bit width window length")?;
-        let window = usize::try_from(window_bytes).ok().and_then(|bytes| std::mem::take(&mut rest).split_at_mut_checked(bytes));
-        let Some((window, behind)) = window else {
-            return Err(before.invalid("bit width window length", window_bytes.into(), "within the chunk"));
-        };
-        let reduced = Reduced { offset, bits };
-        restore(data.bytes(reduced.stored_bytes(window.len()) as u64, "bit width window")?, reduced, window);
-        rest = behind;
-    }
-    if !rest.is_empty() {
-        return Err(windows.invalid("bit width windows", rest.len() as u64, "0 bytes of the chunk left over"));
-    }
-    data.finish("bit width windows")
+    let offset = r.offset();
+    let table = r.bytes(windows * entry_bytes::<T>() as u64, "bit width windows")?;
+    #[cfg(target_arch = "x86_64")]
+    return crate::x86_64::decode::<T>(table, offset, data, out);
+    #[cfg(not(target_arch = "x86_64"))]
+    crate::windows::decode::<T>(table, offset, data, out)
+}
+
+fn encode_windows<T: Element>(parts: &Parts<'_>, cut: Windows, table: &mut [u8], stored: &mut [u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return crate::x86_64::encode::<T>(parts, cut, table, stored);
+    #[cfg(not(target_arch = "x86_64"))]
+    crate::windows::encode::<T>(T::bounds, parts, cut, table, stored)
 }
