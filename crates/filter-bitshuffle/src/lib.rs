@@ -27,6 +27,12 @@ pub fn shuffle(element_bytes: usize, elements: &[u8], rows: &mut [u8]) {
     let Some(block_bytes) = block_bytes(element_bytes, elements.len()) else {
         return rows.copy_from_slice(elements);
     };
+    let done = match element_bytes {
+        4 => shuffle_blocks::<4>(elements, rows),
+        8 => shuffle_blocks::<8>(elements, rows),
+        _ => 0,
+    };
+    let ((_, elements), (_, rows)) = (elements.split_at(done), rows.split_at_mut(done));
     for (block, out) in elements.chunks(block_bytes).zip(rows.chunks_mut(block_bytes)) {
         let eights = block.len() - block.len() % (8 * element_bytes);
         let ((block, tail), (out, tail_out)) = (block.split_at(eights), out.split_at_mut(eights));
@@ -50,6 +56,12 @@ pub fn unshuffle(element_bytes: usize, rows: &[u8], elements: &mut [u8]) {
     let Some(block_bytes) = block_bytes(element_bytes, rows.len()) else {
         return elements.copy_from_slice(rows);
     };
+    let done = match element_bytes {
+        4 => unshuffle_blocks::<4>(rows, elements),
+        8 => unshuffle_blocks::<8>(rows, elements),
+        _ => 0,
+    };
+    let ((_, rows), (_, elements)) = (rows.split_at(done), elements.split_at_mut(done));
     for (block, out) in rows.chunks(block_bytes).zip(elements.chunks_mut(block_bytes)) {
         let eights = block.len() - block.len() % (8 * element_bytes);
         let ((block, tail), (out, tail_out)) = (block.split_at(eights), out.split_at_mut(eights));
@@ -71,6 +83,22 @@ fn block_bytes(element_bytes: usize, bytes: usize) -> Option<usize> {
     }
     let elements = BLOCK_BYTES / element_bytes;
     Some(elements - elements % 8).filter(|elements| *elements > 0).map(|elements| elements * element_bytes)
+}
+
+/// Shuffles whole blocks at the front, if there is a kernel for many, and says how many bytes they are.
+fn shuffle_blocks<const S: usize>(elements: &[u8], rows: &mut [u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::shuffle_blocks::<S>(elements, rows);
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
+/// As [`shuffle_blocks`], backwards.
+fn unshuffle_blocks<const S: usize>(rows: &[u8], elements: &mut [u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::unshuffle_blocks::<S>(rows, elements);
+    #[cfg(not(target_arch = "x86_64"))]
+    0
 }
 
 fn shuffle_sized<const S: usize>(elements: &[u8], rows: &mut [u8]) {

@@ -5,15 +5,31 @@ mod avx512;
 
 use crate::BLOCK_BYTES;
 
+/// Shuffles the whole blocks at the front, of elements of four or eight bytes, and says how many bytes they are: none where
+/// AVX-512 is missing.
+pub(crate) fn shuffle_blocks<const S: usize>(elements: &[u8], rows: &mut [u8]) -> usize {
+    if !has_avx512() {
+        return 0;
+    }
+    // SAFETY: the features were detected on the line above.
+    unsafe { avx512::shuffle::<S>(elements.as_chunks().0, rows.as_chunks_mut().0) }
+    elements.len() - elements.len() % BLOCK_BYTES
+}
+
+/// As [`shuffle_blocks`], backwards.
+pub(crate) fn unshuffle_blocks<const S: usize>(rows: &[u8], elements: &mut [u8]) -> usize {
+    if !has_avx512() {
+        return 0;
+    }
+    // SAFETY: the features were detected on the line above.
+    unsafe { avx512::unshuffle::<S>(rows.as_chunks().0, elements.as_chunks_mut().0) }
+    rows.len() - rows.len() % BLOCK_BYTES
+}
+
 /// Shuffles a block and says so, or leaves it to the plain version.
 pub(crate) fn shuffle<const S: usize>(elements: &[u8], rows: &mut [u8]) -> bool {
     if !is_block::<S>(elements, rows) {
         return false;
-    }
-    if avx512::takes::<S>(elements.len()) && has_avx512() {
-        // SAFETY: the features were detected on the line above.
-        unsafe { avx512::shuffle::<S>(elements, rows) };
-        return true;
     }
     if elements.len() < 8 * S * avx2::GROUP || !is_x86_feature_detected!("avx2") {
         return false;
@@ -27,11 +43,6 @@ pub(crate) fn shuffle<const S: usize>(elements: &[u8], rows: &mut [u8]) -> bool 
 pub(crate) fn unshuffle<const S: usize>(rows: &[u8], elements: &mut [u8]) -> bool {
     if !is_block::<S>(rows, elements) {
         return false;
-    }
-    if avx512::takes::<S>(rows.len()) && has_avx512() {
-        // SAFETY: the features were detected on the line above.
-        unsafe { avx512::unshuffle::<S>(rows, elements) };
-        return true;
     }
     if rows.len() < 8 * S * avx2::GROUP || !is_x86_feature_detected!("avx2") {
         return false;
@@ -73,15 +84,27 @@ mod tests {
             let mut back = vec![0; elements.len()];
             assert!(unshuffle::<S>(&rows, &mut back));
             assert_eq!(back, elements, "{eights} times eight elements of {S} bytes");
-            if elements.len() >= 8 * S * avx2::GROUP && is_x86_feature_detected!("avx2") {
-                // SAFETY: AVX2 was detected on the line above.
-                unsafe { avx2::shuffle::<S>(&elements, &mut rows) };
-                assert_eq!(rows, expected, "{eights} times eight elements of {S} bytes");
-                // SAFETY: as above.
-                unsafe { avx2::unshuffle::<S>(&rows, &mut back) };
-                assert_eq!(back, elements, "{eights} times eight elements of {S} bytes");
-            }
         }
+    }
+
+    fn check_blocks<const S: usize>() {
+        for bytes in [0, BLOCK_BYTES - 8 * S, BLOCK_BYTES, 3 * BLOCK_BYTES + 8 * S] {
+            let elements: Vec<u8> = (0..bytes).map(|i: usize| (i.wrapping_mul(0x9e37_79b1) >> 7).to_le_bytes()[0]).collect();
+            let (mut expected, mut rows, mut back) = (vec![0; bytes], vec![0; bytes], vec![0; bytes]);
+            let done = shuffle_blocks::<S>(&elements, &mut rows);
+            for (block, out) in elements[..done].chunks(BLOCK_BYTES).zip(expected.chunks_mut(BLOCK_BYTES)) {
+                scalar::shuffle(S, block, out);
+            }
+            assert_eq!(rows, expected, "{bytes} bytes in elements of {S} bytes");
+            assert_eq!(unshuffle_blocks::<S>(&rows, &mut back), done);
+            assert_eq!(back[..done], elements[..done], "{bytes} bytes in elements of {S} bytes");
+        }
+    }
+
+    #[test]
+    fn the_kernels_of_whole_blocks_equal_the_plain_version() {
+        check_blocks::<4>();
+        check_blocks::<8>();
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The AVX-512 kernels, for elements of four and eight bytes.
+//! The AVX-512 kernels, for whole blocks of elements of four and eight bytes.
 //!
 //! A round takes 512 elements, of which each row holds 64 bytes. Number the elements of a round by nine bits `e8` to `e0`,
 //! the bytes of an element by `b`, and the bits of a byte by `k2` to `k0`. Every byte lies in a register, which has a
@@ -17,34 +17,35 @@ use std::arch::x86_64::{
     _mm512_unpacklo_epi16,
 };
 
-/// Elements that one round takes.
+use crate::BLOCK_BYTES;
+
+/// Elements that one round takes; a block is a few rounds.
 const ROUND: usize = 512;
 
-/// Whether a block of so many bytes is whole rounds of elements of a size that these kernels know.
-pub(super) fn takes<const S: usize>(bytes: usize) -> bool {
-    matches!(S, 4 | 8) && bytes > 0 && bytes.is_multiple_of(ROUND * S)
-}
+type Block = [u8; BLOCK_BYTES];
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-pub(super) fn shuffle<const S: usize>(elements: &[u8], rows: &mut [u8]) {
-    let row_bytes = elements.len() / (8 * S);
+pub(super) fn shuffle<const S: usize>(blocks: &[Block], shuffled: &mut [Block]) {
+    let row_bytes = BLOCK_BYTES / (8 * S);
     let mut round = [[_mm512_setzero_si512(); 8]; S];
-    for (g, elements) in elements.chunks_exact(ROUND * S).enumerate() {
-        for m in 0..8 {
-            let mut v = [_mm512_setzero_si512(); S];
-            for (i, v) in v.iter_mut().enumerate() {
-                if let Some(bytes) = elements[place::<S>(i, m)..].first_chunk() {
-                    *v = load(bytes);
+    for (elements, rows) in blocks.iter().zip(shuffled) {
+        for (g, elements) in elements.chunks_exact(ROUND * S).enumerate() {
+            for m in 0..8 {
+                let mut v = [_mm512_setzero_si512(); S];
+                for (i, v) in v.iter_mut().enumerate() {
+                    if let Some(bytes) = elements[place::<S>(i, m)..].first_chunk() {
+                        *v = load(bytes);
+                    }
+                }
+                for (byte, v) in round.iter_mut().zip(split_bytes(v)) {
+                    byte[m] = transpose(v);
                 }
             }
-            for (byte, v) in round.iter_mut().zip(split_bytes(v)) {
-                byte[m] = transpose(v);
-            }
-        }
-        for (b, v) in round.iter().enumerate() {
-            for (k, v) in zip_pairs(zip_pairs(split_bits(*v))).into_iter().enumerate() {
-                if let Some(row) = rows[(8 * b + k) * row_bytes + 64 * g..].first_chunk_mut() {
-                    store(row, v);
+            for (b, v) in round.iter().enumerate() {
+                for (k, v) in zip_pairs(zip_pairs(split_bits(*v))).into_iter().enumerate() {
+                    if let Some(row) = rows[(8 * b + k) * row_bytes + 64 * g..].first_chunk_mut() {
+                        store(row, v);
+                    }
                 }
             }
         }
@@ -52,29 +53,31 @@ pub(super) fn shuffle<const S: usize>(elements: &[u8], rows: &mut [u8]) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-pub(super) fn unshuffle<const S: usize>(rows: &[u8], elements: &mut [u8]) {
-    let row_bytes = rows.len() / (8 * S);
+pub(super) fn unshuffle<const S: usize>(shuffled: &[Block], blocks: &mut [Block]) {
+    let row_bytes = BLOCK_BYTES / (8 * S);
     let mut round = [[_mm512_setzero_si512(); 8]; S];
-    for (g, elements) in elements.chunks_exact_mut(ROUND * S).enumerate() {
-        for (b, out) in round.iter_mut().enumerate() {
-            let mut v = [_mm512_setzero_si512(); 8];
-            for (k, v) in v.iter_mut().rev().enumerate() {
-                if let Some(row) = rows[(8 * b + k) * row_bytes + 64 * g..].first_chunk() {
-                    *v = load(row);
+    for (rows, elements) in shuffled.iter().zip(blocks) {
+        for (g, elements) in elements.chunks_exact_mut(ROUND * S).enumerate() {
+            for (b, out) in round.iter_mut().enumerate() {
+                let mut v = [_mm512_setzero_si512(); 8];
+                for (k, v) in v.iter_mut().rev().enumerate() {
+                    if let Some(row) = rows[(8 * b + k) * row_bytes + 64 * g..].first_chunk() {
+                        *v = load(row);
+                    }
+                }
+                for (out, v) in out.iter_mut().zip(zip(zip(zip(v)))) {
+                    *out = transpose(v);
                 }
             }
-            for (out, v) in out.iter_mut().zip(zip(zip(zip(v)))) {
-                *out = transpose(v);
-            }
-        }
-        for m in 0..8 {
-            let mut v = [_mm512_setzero_si512(); S];
-            for (v, byte) in v.iter_mut().zip(&round) {
-                *v = byte[m];
-            }
-            for (i, v) in join_bytes(v).into_iter().enumerate() {
-                if let Some(bytes) = elements[place::<S>(i, m)..].first_chunk_mut() {
-                    store(bytes, v);
+            for m in 0..8 {
+                let mut v = [_mm512_setzero_si512(); S];
+                for (v, byte) in v.iter_mut().zip(&round) {
+                    *v = byte[m];
+                }
+                for (i, v) in join_bytes(v).into_iter().enumerate() {
+                    if let Some(bytes) = elements[place::<S>(i, m)..].first_chunk_mut() {
+                        store(bytes, v);
+                    }
                 }
             }
         }
