@@ -42,8 +42,9 @@ impl Filter for Aes256Gcm {
     }
 
     fn decode<'a>(&self, chunk: EncodedChunk<'a>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, FilterError> {
-        let section = |len: u64| cx.limits.charge("encrypted part length", len).map(|len| cx.buffers.take(len));
-        self.decode_chunk(&chunk, section).map_err(FilterError::corrupt(FILTER))
+        let decoded = self.decode_chunk(&chunk, cx).map_err(FilterError::corrupt(FILTER))?;
+        cx.buffers.give_back(chunk.data);
+        Ok(decoded)
     }
 
     fn decode_into(&self, chunk: EncodedChunk<'_>, _: &FilterContext<'_>, cells: &mut [u8]) -> Result<(), FilterError> {
@@ -67,17 +68,13 @@ impl Aes256Gcm {
         Ok(())
     }
 
-    fn decode_chunk<'a>(
-        &self,
-        chunk: &EncodedChunk<'_>,
-        section: impl Fn(u64) -> Result<Vec<u8>, DecodeError>,
-    ) -> Result<EncodedChunk<'a>, DecodeError> {
+    fn decode_chunk<'a>(&self, chunk: &EncodedChunk<'_>, cx: &FilterContext<'_>) -> Result<EncodedChunk<'a>, DecodeError> {
         let table = PartTable::decode(&chunk.metadata)?;
         let mut data = Reader::new(&chunk.data);
         // Checked before anything is allocated: the parts are all of the data.
         data.check_count("encrypted parts", table.metadata_bytes + table.data_bytes, 1)?;
-        let mut metadata = section(table.metadata_bytes)?;
-        let mut cells = section(table.data_bytes)?;
+        let mut metadata = vec![0; cx.limits.charge("encrypted part length", table.metadata_bytes)?];
+        let mut cells = cx.buffers.take(cx.limits.charge("encrypted part length", table.data_bytes)?);
         self.decode_parts(table.metadata, &mut data, &mut metadata)?;
         self.decode_parts(table.data, &mut data, &mut cells)?;
         data.finish("encrypted parts")?;

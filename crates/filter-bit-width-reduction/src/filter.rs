@@ -101,10 +101,13 @@ fn encode<'a, T: Element>(chunk: Chunk<'a>, max_window_bytes: u32, cx: &FilterCo
     let cut = Windows::new(FILTER, max_window_bytes, T::BYTES)?;
     let window_count: usize = chunk.data.iter().map(|part| cut.cut(part).len()).sum();
     let mut table = vec![0; 8 + entry_bytes::<T>() * window_count];
-    let mut data = cx.buffers.take(total);
     let (head, entries) = table.split_at_mut(8);
-    let stored_bytes = encode_windows::<T>(&chunk.data, cut, entries, &mut data);
-    data.truncate(stored_bytes);
+    // Stored windows are short; the room for long ones is used again and not handed on.
+    let mut room = cx.buffers.take(total);
+    let stored_bytes = encode_windows::<T>(&chunk.data, cut, entries, &mut room);
+    let mut data = cx.buffers.take_empty();
+    data.extend_from_slice(room.get(..stored_bytes).unwrap_or_default());
+    cx.buffers.give_back(Cow::Owned(room));
     let mut w = Writer::with_capacity(8);
     w.u32(total_bytes);
     w.len_u32(window_count);

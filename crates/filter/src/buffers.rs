@@ -28,24 +28,36 @@ impl Buffers {
         buffer
     }
 
-    /// An empty buffer, to append to.
+    /// An empty buffer, to append to: the shortest, for only bytes that were written once make a buffer long enough for
+    /// [`Buffers::take`].
     #[must_use]
     pub fn take_empty(&self) -> Vec<u8> {
-        let mut buffer = self.0.borrow_mut().pop().unwrap_or_default();
+        let mut free = self.0.borrow_mut();
+        let shortest = shortest(&free);
+        let Some(mut buffer) = shortest.map(|at| free.swap_remove(at)) else { return Vec::new() };
         buffer.clear();
         buffer
     }
 
-    /// Keeps a buffer that nobody reads any more, unless there are enough or it is large.
+    /// Keeps a buffer that nobody reads any more, unless it is large, or there are enough that are longer.
     pub fn give_back(&self, bytes: Cow<'_, [u8]>) {
+        let Cow::Owned(mut buffer) = bytes else { return };
+        if !(SMALLEST..=LARGEST).contains(&buffer.capacity()) {
+            return;
+        }
         let mut free = self.0.borrow_mut();
-        if let Cow::Owned(buffer) = bytes
-            && (SMALLEST..=LARGEST).contains(&buffer.capacity())
-            && free.len() < MOST
-        {
+        if free.len() < MOST {
             free.push(buffer);
+        } else if let Some(shortest) = shortest(&free).and_then(|at| free.get_mut(at))
+            && shortest.len() < buffer.len()
+        {
+            std::mem::swap(shortest, &mut buffer);
         }
     }
+}
+
+fn shortest(buffers: &[Vec<u8>]) -> Option<usize> {
+    buffers.iter().enumerate().min_by_key(|(_, buffer)| buffer.len()).map(|(at, _)| at)
 }
 
 /// A smaller buffer is made faster than found.
@@ -79,5 +91,9 @@ mod tests {
             buffers.give_back(Cow::Owned(vec![7; SMALLEST]));
         }
         assert_eq!(buffers.0.borrow().len(), MOST);
+        buffers.give_back(Cow::Owned(vec![8; SMALLEST + 1]));
+        assert_eq!(buffers.0.borrow().len(), MOST);
+        assert_eq!(buffers.take_empty().capacity(), SMALLEST, "the shortest");
+        assert_eq!(buffers.take(SMALLEST + 1), vec![8; SMALLEST + 1]);
     }
 }

@@ -14,7 +14,7 @@ use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_types::FilterType;
 
 use crate::part_table::part_length;
-use crate::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, StringFilter};
+use crate::{Buffers, Chunk, EncodedChunk, Filter, FilterContext, FilterError, Parts, StringFilter};
 
 /// What a filter with this framing does to one part.
 ///
@@ -109,13 +109,14 @@ fn decode<'a, C: PartCodec>(
     let corrupt = FilterError::corrupt(C::FILTER);
     let table = PartTable::decode(&chunk.metadata).map_err(corrupt)?;
     let mut data = Reader::new(&chunk.data);
-    let mut section = |parts: Reader<'_>, bytes: u64| -> Result<Vec<u8>, DecodeError> {
-        let mut out = cx.buffers.take(cx.limits.charge("part original length", bytes)?);
+    let mut section = |parts: Reader<'_>, bytes: u64, room: fn(&Buffers, usize) -> Vec<u8>| -> Result<Vec<u8>, DecodeError> {
+        let mut out = room(cx.buffers, cx.limits.charge("part original length", bytes)?);
         decompress_parts(codec, parts, &mut data, cx, &mut out)?;
         Ok(out)
     };
-    let metadata = section(table.metadata, table.metadata_bytes).map_err(corrupt)?;
-    let cells = section(table.data, table.data_bytes).map_err(corrupt)?;
+    // Metadata are short, and a buffer that holds them is not given back.
+    let metadata = section(table.metadata, table.metadata_bytes, |_, len| vec![0; len]).map_err(corrupt)?;
+    let cells = section(table.data, table.data_bytes, Buffers::take).map_err(corrupt)?;
     data.finish("compressed parts").map_err(corrupt)?;
     Ok(EncodedChunk { metadata: Cow::Owned(metadata), data: Cow::Owned(cells) })
 }
