@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_filter::FilterError;
-use talavera_filter::strings::{narrowest_width, split};
+use talavera_filter::strings::{copy, narrowest_width, split};
 use talavera_types::FilterType;
 
 /// Strings as a dictionary and numbers into it.
@@ -42,20 +42,55 @@ pub fn encode(values: &[u8], offsets: &[u64]) -> Result<Encoded<'static>, Filter
     let longest = strings.iter().map(|string| string.len() as u64).max().unwrap_or(0);
     let (id_width, length_width) = (narrowest_width(strings.len() as u64), narrowest_width(longest));
     let (mut dictionary, mut ids) = (Writer::new(), Writer::with_capacity(strings.len() * usize::from(id_width)));
-    let mut known: HashMap<&[u8], u64> = HashMap::new();
+    let (mut known, mut recent) = (HashMap::new(), Recent::new());
     for string in strings {
-        let next = known.len() as u64;
-        let id = match known.entry(string) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                dictionary.uint_be(string.len() as u64, length_width);
-                dictionary.bytes(string);
-                *entry.insert(next)
-            }
-        };
+        let id = recent.find(string).unwrap_or_else(|slot| {
+            let next = known.len() as u64;
+            let id = match known.entry(string) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    dictionary.uint_be(string.len() as u64, length_width);
+                    dictionary.bytes(string);
+                    *entry.insert(next)
+                }
+            };
+            *slot = (string, Some(id));
+            id
+        });
         ids.uint_be(id, id_width);
     }
     Ok(Encoded { id_width, length_width, dictionary: dictionary.into_vec().into(), ids: ids.into_vec().into() })
+}
+
+/// Strings seen lately and their numbers: one comparison finds again what the map would hash byte by byte, with a hash
+/// that takes long because nobody can choose strings that collide under it. Here those that do take each other's place.
+struct Recent<'a>(Box<[Seen<'a>]>);
+
+type Seen<'a> = (&'a [u8], Option<u64>);
+
+impl<'a> Recent<'a> {
+    const SLOT_BITS: u32 = 10;
+
+    fn new() -> Self {
+        Self(vec![Seen::default(); 1 << Self::SLOT_BITS].into())
+    }
+
+    /// The number of a string, or the place where it belongs.
+    #[inline]
+    fn find(&mut self, string: &'a [u8]) -> Result<u64, &mut Seen<'a>> {
+        let ends = [string.first_chunk::<8>(), string.last_chunk::<8>()];
+        let mixed = match ends {
+            [Some(first), Some(last)] => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+            _ => string.iter().fold(0, |mixed, byte| mixed << 8 | u64::from(*byte)),
+        };
+        let slot = (mixed ^ string.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Self::SLOT_BITS);
+        #[expect(clippy::indexing_slicing, reason = "as many bits as there are slots for")]
+        let seen = &mut self.0[slot as usize];
+        match seen {
+            (known, Some(id)) if *known == string => Ok(*id),
+            _ => Err(seen),
+        }
+    }
 }
 
 /// Fills `values` with the strings and appends the start of each to `offsets`.
@@ -110,25 +145,29 @@ fn decode_ids_of_width<const N: usize>(
     offsets: &mut Vec<u64>,
 ) -> Result<(), DecodeError> {
     let whole = values.len() as u64;
-    let mut r = Reader::new(ids);
+    let (ids, cut_id) = ids.as_chunks::<N>();
     let (mut rest, mut start) = (values, 0);
-    while !r.is_empty() {
-        let before = r.clone();
-        let id = r.array::<N>("dictionary id")?.iter().fold(0, |id, &byte| id << 8 | u64::from(byte));
+    for (index, bytes) in ids.iter().enumerate() {
+        let id = bytes.iter().fold(0, |id, &byte| id << 8 | u64::from(byte));
+        let invalid = |expected| DecodeErrorKind::Invalid { found: id, expected }.at("dictionary id", (index * N) as u64);
         let Some(string) = usize::try_from(id).ok().and_then(|id| entries.get(id)) else {
-            return Err(before.invalid("dictionary id", id, "the number of an entry"));
+            return Err(invalid("the number of an entry"));
         };
         let Some((target, behind)) = std::mem::take(&mut rest).split_at_mut_checked(string.len()) else {
-            return Err(before.invalid("dictionary id", id, "an entry within the bytes left"));
+            return Err(invalid("an entry within the bytes left"));
         };
-        target.copy_from_slice(string);
+        copy(string, target);
         offsets.push(start);
         (rest, start) = (behind, start + string.len() as u64);
+    }
+    let end = ids.as_flattened().len() as u64;
+    if !cut_id.is_empty() {
+        Reader::at(cut_id, end).array::<N>("dictionary id")?;
     }
     if rest.is_empty() {
         return Ok(());
     }
-    Err(DecodeErrorKind::Mismatch { found: start, expected: whole }.at("decoded length", r.offset()))
+    Err(DecodeErrorKind::Mismatch { found: start, expected: whole }.at("decoded length", end))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use talavera_codec::{DecodeError, DecodeErrorKind, Reader, Writer};
 use talavera_filter::FilterError;
-use talavera_filter::strings::{narrowest_width, split};
+use talavera_filter::strings::{copy, narrowest_width, split};
 use talavera_types::FilterType;
 
 /// Bytes of the two lengths in front of each run: 1, 2, 4 or 8.
@@ -67,7 +67,7 @@ pub fn decode(runs: &[u8], widths: Widths, cells: usize, values: &mut [u8], offs
         let Some((target, behind)) = std::mem::take(&mut rest).split_at_mut_checked(run_bytes) else {
             return Err(before.invalid("string length", length, "within the bytes left"));
         };
-        target.chunks_exact_mut(string.len().max(1)).for_each(|target| target.copy_from_slice(string));
+        target.chunks_exact_mut(string.len().max(1)).for_each(|target| copy(string, target));
         offsets.extend((0..run).map(|cell| start + cell * length));
         (cells_left, rest, start) = (left, behind, start + run_bytes as u64);
     }

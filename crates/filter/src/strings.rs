@@ -139,6 +139,31 @@ pub fn split<'a>(
     }))
 }
 
+/// Copies a string, which most often is too short to be worth a call of the library's copy.
+///
+/// # Panics
+/// When the two are not equally long and the longer has 17 bytes or more.
+#[inline]
+pub fn copy(string: &[u8], target: &mut [u8]) {
+    match string.len() {
+        0..=3 => target.iter_mut().zip(string).for_each(|(target, byte)| *target = *byte),
+        4..=7 => copy_ends::<4>(string, target),
+        8..=16 => copy_ends::<8>(string, target),
+        _ => target.copy_from_slice(string),
+    }
+}
+
+/// Copies the first and the last bytes, which meet or overlap.
+#[inline]
+fn copy_ends<const N: usize>(string: &[u8], target: &mut [u8]) {
+    if let (Some(first), Some(target)) = (string.first_chunk::<N>(), target.first_chunk_mut::<N>()) {
+        *target = *first;
+    }
+    if let (Some(last), Some(target)) = (string.last_chunk::<N>(), target.last_chunk_mut::<N>()) {
+        *target = *last;
+    }
+}
+
 fn width(r: &mut Reader<'_>, field: &'static str) -> Result<u8, DecodeError> {
     let before = r.clone();
     match r.u8(field)? {
@@ -152,6 +177,16 @@ mod tests {
     use super::*;
 
     const FIELDS: Fields = Fields { stored: "stored size", widths: ["first width", "second width"] };
+
+    #[test]
+    fn strings_of_any_length_are_copied() {
+        for len in 0..40 {
+            let string: Vec<u8> = (1..=len).collect();
+            let mut target = vec![0; string.len()];
+            copy(&string, &mut target);
+            assert_eq!(target, string);
+        }
+    }
 
     #[test]
     fn headers_are_encoded_and_decoded() {
