@@ -21,7 +21,7 @@ pub(crate) struct ScatterRun<'m> {
     pub(crate) memory: &'m mut [u8],
 }
 
-/// How many cells at how many places are copied at a time where both sides stride: a cache line of each.
+/// How many runs are filled at a time where their cells are neighbours in the tile: of 8 bytes each, a cache line.
 const BLOCK: usize = 8;
 
 impl<'m> Scatter<'m> {
@@ -84,15 +84,18 @@ impl<'m> Scatter<'m> {
             }
             return;
         }
-        // Runs that begin with neighbours of the tile take the same cache lines of it.
         for runs in self.runs.chunks_mut(BLOCK) {
-            let longest = runs.iter().map(|run| run.memory.len()).max().unwrap_or(0);
-            for start in (0..longest).step_by(BLOCK * bytes) {
-                for run in &mut *runs {
-                    let source = source(run).get(start * stride..).unwrap_or_default();
-                    let end = run.memory.len().min(start + BLOCK * bytes);
-                    gather(source, stride * bytes, bytes, run.memory.get_mut(start..end).unwrap_or_default());
-                }
+            let whole = runs.first().is_some_and(|first| {
+                let mut neighbours = runs.iter().zip(first.first..);
+                neighbours.all(|(run, at)| run.first == at && run.memory.len() == first.memory.len())
+            });
+            let first = runs.first().map_or(&[][..], source);
+            match (runs.len() == BLOCK && whole, bytes) {
+                (true, 1) => transpose::<1>(first, stride, runs),
+                (true, 2) => transpose::<2>(first, stride, runs),
+                (true, 4) => transpose::<4>(first, stride, runs),
+                (true, 8) => transpose::<8>(first, stride, runs),
+                _ => runs.iter_mut().for_each(|run| gather(source(run), stride * bytes, bytes, run.memory)),
             }
         }
     }
@@ -103,27 +106,25 @@ impl<'m> Scatter<'m> {
     }
 }
 
-/// Copies cells of `bytes` bytes that lie `stride` bytes apart.
-fn gather(source: &[u8], stride: usize, bytes: usize, cells: &mut [u8]) {
-    match bytes {
-        1 => gather_fixed::<1>(source, stride, cells),
-        2 => gather_fixed::<2>(source, stride, cells),
-        4 => gather_fixed::<4>(source, stride, cells),
-        8 => gather_fixed::<8>(source, stride, cells),
-        _ => {
-            for (cell, source) in cells.chunks_exact_mut(bytes).zip(source.chunks(stride)) {
-                if let Some(source) = source.get(..bytes) {
-                    cell.copy_from_slice(source);
-                }
+/// Fills runs of the same length whose first cells are neighbours: reads the tile row by row, and writes to all runs.
+fn transpose<const N: usize>(source: &[u8], stride: usize, runs: &mut [ScatterRun<'_>]) {
+    let mut runs = runs.iter_mut().map(|run| run.memory.as_chunks_mut::<N>().0);
+    let mut targets: [&mut [[u8; N]]; BLOCK] = std::array::from_fn(|_| runs.next().unwrap_or_default());
+    for (cell, row) in source.chunks(stride * N).enumerate() {
+        let Some(row) = row.as_chunks::<N>().0.first_chunk::<BLOCK>() else { continue };
+        for (target, value) in targets.iter_mut().zip(row) {
+            if let Some(target) = target.get_mut(cell) {
+                *target = *value;
             }
         }
     }
 }
 
-fn gather_fixed<const N: usize>(source: &[u8], stride: usize, cells: &mut [u8]) {
-    for (cell, source) in cells.as_chunks_mut::<N>().0.iter_mut().zip(source.chunks(stride)) {
-        if let Some(source) = source.first_chunk::<N>() {
-            *cell = *source;
+/// Copies cells of `bytes` bytes that lie `stride` bytes apart.
+fn gather(source: &[u8], stride: usize, bytes: usize, cells: &mut [u8]) {
+    for (cell, source) in cells.chunks_exact_mut(bytes).zip(source.chunks(stride)) {
+        if let Some(source) = source.get(..bytes) {
+            cell.copy_from_slice(source);
         }
     }
 }

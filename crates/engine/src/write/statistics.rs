@@ -6,8 +6,9 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use bytemuck::Pod;
 use talavera_fragment::{FieldShape, FieldStatistics, StatisticSet, Sum};
-use talavera_types::{Datatype, DatatypeClass, with_datatype};
+use talavera_types::{Datatype, DatatypeClass, Native, with_datatype};
 
 use crate::FieldBuffer;
 use crate::order::OrderKey;
@@ -62,7 +63,7 @@ fn min_max(shape: FieldShape, cells: &FieldBuffer, valid: impl Iterator<Item = u
     }
     with_datatype!(shape.datatype, T => {
         let values = cells.bytes().as_values::<T>();
-        let read = <T as talavera_types::Native>::read_le;
+        let read = <T as Native>::read_le;
         let start = no_bounds(shape.datatype).and_then(|(min, max)| read(&min).zip(read(&max)))?;
         let bounds = fold_bounds(start, valid.filter_map(|cell| values.get(cell)).copied());
         let bytes = |value: T| bytemuck::bytes_of(&value).to_vec();
@@ -115,35 +116,37 @@ pub(crate) fn compare_text(a: &[u8], b: &[u8]) -> Ordering {
 /// The sum of cells, which stops at the bounds of its type.
 fn sum(datatype: Datatype, cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> Option<Sum> {
     match datatype.class() {
-        DatatypeClass::Signed => Some(Sum::Signed(saturating(signed(cells, valid), i64::checked_add, bound_of_signed))),
-        DatatypeClass::Text => {
-            let values = cells.bytes().as_values::<i8>();
-            Some(Sum::Signed(valid.filter_map(|cell| values.get(cell)).map(|&value| i64::from(value)).sum()))
-        }
-        DatatypeClass::Unsigned => {
-            let values = crate::order::order_keys(datatype, cells.bytes());
-            let values = valid.filter_map(|cell| values.get(cell)).copied();
-            Some(Sum::Unsigned(saturating(values, u64::checked_add, |_| u64::MAX)))
-        }
-        DatatypeClass::Float => {
-            let values = floats(datatype, cells);
-            let values = valid.filter_map(|cell| values.get(cell)).copied();
-            Some(Sum::Float(sum_floats(values)))
-        }
+        DatatypeClass::Signed => Some(Sum::Signed(match datatype.size() {
+            1 => sum_signed::<i8>(cells, valid),
+            2 => sum_signed::<i16>(cells, valid),
+            4 => sum_signed::<i32>(cells, valid),
+            _ => sum_signed::<i64>(cells, valid),
+        })),
+        DatatypeClass::Text => Some(Sum::Signed(widened::<i8, i64>(cells, valid).sum())),
+        DatatypeClass::Unsigned => Some(Sum::Unsigned(match datatype.size() {
+            1 => sum_unsigned::<u8>(cells, valid),
+            2 => sum_unsigned::<u16>(cells, valid),
+            4 => sum_unsigned::<u32>(cells, valid),
+            _ => sum_unsigned::<u64>(cells, valid),
+        })),
+        DatatypeClass::Float if datatype == Datatype::Float32 => Some(Sum::Float(sum_floats(widened::<f32, f64>(cells, valid)))),
+        DatatypeClass::Float => Some(Sum::Float(sum_floats(widened::<f64, f64>(cells, valid)))),
         DatatypeClass::Opaque => None,
     }
 }
 
-fn signed(cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> impl Iterator<Item = i64> {
-    let values = crate::order::integer_bits(cells);
-    valid.filter_map(move |cell| values.get(cell).map(|value| value.cast_signed()))
+fn sum_signed<T: Native + Pod + Into<i64>>(cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> i64 {
+    saturating(widened::<T, i64>(cells, valid), i64::checked_add, bound_of_signed)
 }
 
-fn floats(datatype: Datatype, cells: &FieldBuffer) -> Vec<f64> {
-    match datatype {
-        Datatype::Float32 => cells.bytes().as_values::<f32>().iter().map(|&value| value.into()).collect(),
-        _ => cells.bytes().as_values::<f64>().to_vec(),
-    }
+fn sum_unsigned<T: Native + Pod + Into<u64>>(cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> u64 {
+    saturating(widened::<T, u64>(cells, valid), u64::checked_add, |_| u64::MAX)
+}
+
+/// The values of some cells, one by one.
+fn widened<T: Native + Pod + Into<W>, W>(cells: &FieldBuffer, valid: impl Iterator<Item = usize>) -> impl Iterator<Item = W> {
+    let values = cells.bytes().as_values::<T>();
+    valid.filter_map(|cell| values.get(cell)).map(|&value| value.into())
 }
 
 /// Adds until the sum would leave its type; then it stays at the bound and what follows is left out.
@@ -205,7 +208,7 @@ fn fold_value<'v>(shape: FieldShape, kept: &'v [u8], next: &'v [u8], stays: impl
         return if stays(compare_text(next, kept)) { next } else { kept };
     }
     let keep = with_datatype!(shape.datatype, T => {
-        match (<T as talavera_types::Native>::read_le(kept), <T as talavera_types::Native>::read_le(next)) {
+        match (<T as Native>::read_le(kept), <T as Native>::read_le(next)) {
             (Some(kept), Some(next)) => kept.partial_cmp(&next).is_some_and(&stays),
             _ => true,
         }
