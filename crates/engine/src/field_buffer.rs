@@ -48,6 +48,27 @@ impl CellBytes {
         Ok(())
     }
 
+    /// Room for `len` more bytes, for a length that files give: one that the machine does not have is not asked for.
+    pub(crate) fn try_reserve(&mut self, what: &'static str, len: usize) -> Result<(), Error> {
+        let reserved = self.words.try_reserve_exact(len.div_ceil(8));
+        reserved.map_err(|_| Error::OutOfMemory { what, needed: len as u64 })
+    }
+
+    /// Appends the bytes of another buffer.
+    fn append(&mut self, more: &Self) {
+        let start = self.len;
+        if start.is_multiple_of(8) {
+            self.words.extend_from_slice(&more.words);
+            self.len += more.len;
+            return;
+        }
+        self.len = start + more.len;
+        self.words.resize(self.len.div_ceil(8), 0);
+        if let Some(target) = self.get_mut(start..) {
+            target.copy_from_slice(more);
+        }
+    }
+
     /// A copy of `bytes`.
     #[must_use]
     pub fn copied(bytes: &[u8]) -> Self {
@@ -275,6 +296,34 @@ impl FieldBuffer {
             }
         };
         Self { datatype: self.datatype, cell_val_num: self.cell_val_num, data, offsets, validity }
+    }
+
+    /// Makes room for this many cells in all, of the length that they have.
+    pub(crate) fn try_reserve(&mut self, cells: usize) -> Result<(), Error> {
+        const WHAT: &str = "the cells of a field";
+        let out_of_memory = |_| Error::OutOfMemory { what: WHAT, needed: cells as u64 };
+        if let Some(bytes) = self.cell_bytes() {
+            self.data.try_reserve(WHAT, cells.saturating_mul(bytes).saturating_sub(self.data.len()))?;
+        }
+        if let Some(offsets) = &mut self.offsets {
+            offsets.try_reserve_exact((cells + 1).saturating_sub(offsets.len())).map_err(out_of_memory)?;
+        }
+        if let Some(validity) = &mut self.validity {
+            validity.try_reserve_exact(cells.saturating_sub(validity.len())).map_err(out_of_memory)?;
+        }
+        Ok(())
+    }
+
+    /// Appends the cells of another buffer of the same field.
+    pub(crate) fn append(&mut self, more: &Self) {
+        if let (Some(offsets), Some(more)) = (&mut self.offsets, &more.offsets) {
+            let end = self.data.len() as u64;
+            offsets.extend(more.iter().skip(1).map(|offset| end + offset));
+        }
+        if let (Some(validity), Some(more)) = (&mut self.validity, &more.validity) {
+            validity.extend_from_slice(more);
+        }
+        self.data.append(&more.data);
     }
 
     /// The cells of this and then those of another buffer of the same field.

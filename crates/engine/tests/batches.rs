@@ -41,6 +41,8 @@ fn compare_batches(query: &ReadQuery<'_>, order: Layout, name: &str) -> usize {
         found.extend(rows(&batch));
         count += 1;
     }
+    let joined = rows(&query.clone().batch_bytes(1_000).read().unwrap());
+    assert!(order == Layout::Unordered || joined == expected, "{name}, {order}: a whole of parts differs");
     if order == Layout::Unordered {
         expected.sort_unstable();
         found.sort_unstable();

@@ -126,6 +126,43 @@ fn of_an_attribute_only_the_chunks_are_decoded_that_hold_cells_of_the_result() {
 }
 
 #[test]
+fn along_a_dimension_without_range_coordinates_are_decoded_near_the_cells_of_the_result() {
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let dimension = |name, cells, extent| {
+        Dimension::new(name, Datatype::Int64, Range::Signed(0, cells - 1), Some(TileExtent::Integer(extent)))
+    };
+    let builder = ArraySchema::builder(ArrayType::Sparse).capacity(CAPACITY.unsigned_abs());
+    let builder = builder.dimension(dimension("y", 2, 2)).dimension(dimension("x", CAPACITY / 2, CAPACITY.unsigned_abs() / 2));
+    let schema = builder.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+    create_array(&*storage, &ObjectPath::root(), &schema, &[], &CreateOptions::default()).unwrap();
+    let column = |value: fn(i64) -> i64| {
+        let bytes: Vec<u8> = (0..CAPACITY).flat_map(|cell| value(cell).to_le_bytes()).collect();
+        FieldBuffer::new(Datatype::Int64, CellValNum::ONE, CellBytes::copied(&bytes), None, None).unwrap()
+    };
+    let fields = [("y", column(|cell| cell % 2)), ("x", column(|cell| cell / 2)), ("a", column(|cell| cell))];
+    let writer = ArrayWriter::open(Arc::clone(&storage), ObjectPath::root(), EngineOptions::default()).unwrap();
+    let fields = fields.map(|(name, column)| (name.to_owned(), column)).to_vec();
+    writer.write_sparse(fields, WriteOptions::default()).unwrap();
+    let window = TimeWindow { start: 0, end: u64::MAX };
+    let open = OpenArray::open(storage, ObjectPath::root(), window, EngineOptions::default()).unwrap();
+    for order in [Layout::RowMajor, Layout::Unordered] {
+        let decoded = Arc::new(Mutex::new(0));
+        let seen = Arc::clone(&decoded);
+        let most = move |progress: Progress| {
+            let mut seen = seen.lock().unwrap();
+            *seen = progress.decoded_bytes.max(*seen);
+        };
+        let query = open.query().layout(order).range(0, Range::Signed(0, 0)).unwrap().on_progress(Arc::new(most));
+        let batch = query.read().unwrap();
+        let values = |name: &str| batch.field(name).unwrap().values::<i64>().unwrap().to_vec();
+        assert_eq!(values("x"), (0..CAPACITY / 2).collect::<Vec<_>>(), "{order}");
+        assert_eq!(values("a"), (0..CAPACITY / 2).map(|cell| 2 * cell).collect::<Vec<_>>(), "{order}");
+        // The first half of the cells lies in two of the three chunks of a field.
+        assert_eq!(*decoded.lock().unwrap(), 8 * CAPACITY.unsigned_abs() + 2 * 2 * CHUNK_BYTES, "{order}");
+    }
+}
+
+#[test]
 fn fragments_beside_the_range_cost_nothing() {
     let array = array(20);
     let cost = array.cost(array.query().range(0, Range::Signed(12_000, 12_999)).unwrap());

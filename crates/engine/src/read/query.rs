@@ -118,7 +118,8 @@ impl<'a> ReadQuery<'a> {
 
     /// About how many bytes of memory a batch takes, while it is read; without it, half of the memory limit or 64 MB.
     ///
-    /// A batch is larger where a single tile, or a single coordinate, is.
+    /// A batch is larger where a single tile, or a single coordinate, is. A whole result whose cells have to be sorted is put
+    /// together from such batches as well.
     #[must_use]
     pub fn batch_bytes(mut self, bytes: u64) -> Self {
         self.batch_bytes = Some(bytes);
@@ -158,7 +159,7 @@ impl<'a> ReadQuery<'a> {
             } else {
                 let sparse = SparseRead::new(self.array, &job, &fields, layout, condition.as_ref())?;
                 let selection = self.selection()?;
-                sparse.read(&selection, sparse.plan(&selection)?)?
+                sparse.read_whole(selection, self.batch_bytes.unwrap_or(DEFAULT_BATCH_BYTES))?
             };
             Ok(batch(&names, buffers))
         })

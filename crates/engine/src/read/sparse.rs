@@ -65,6 +65,37 @@ impl<'r> SparseRead<'r> {
         Plan::new(self.array, &self.scans, selection)
     }
 
+    /// The fields of the cells of a selection.
+    ///
+    /// Cells that have to be sorted are read in parts of about so many bytes of memory: what is sorted then stays in caches,
+    /// and memory follows the result.
+    pub(crate) fn read_whole(&self, selection: Selection, part_bytes: u64) -> Result<Vec<FieldBuffer>, Error> {
+        let plan = self.plan(&selection)?;
+        if !self.sorts(&plan) || self.memory_bytes(&plan)? <= part_bytes {
+            return self.read(&selection, plan);
+        }
+        let _reserved = self.job.reserve("the result of a read", self.result_bytes(&plan)?)?;
+        let cells = plan.tiles.iter().fold(0_usize, |sum, tile| sum.saturating_add(tile.cells as usize));
+        // Of a part of the array fewer cells come, nobody knows how many.
+        let cells = if selection.is_all() { cells } else { 0 };
+        let mut result: Option<Vec<FieldBuffer>> = None;
+        let mut parts = Splitter::new(self, selection, self.layout, part_bytes)?;
+        while let Some((selection, plan)) = parts.next(self)? {
+            let mut part = self.read(&selection, plan)?;
+            match &mut result {
+                Some(result) => result.iter_mut().zip(&part).for_each(|(result, part)| result.append(part)),
+                None => {
+                    part.iter_mut().try_for_each(|field| field.try_reserve(cells))?;
+                    result = Some(part);
+                }
+            }
+        }
+        match result {
+            Some(result) => Ok(result),
+            None => self.read(&Selection::new(self.array.schema(), &[])?, Plan::default()),
+        }
+    }
+
     /// The fields of the cells of a selection, given its plan.
     pub(crate) fn read(&self, selection: &Selection, mut plan: Plan) -> Result<Vec<FieldBuffer>, Error> {
         let bytes = if self.job.has_limit() { self.memory_bytes(&plan)? } else { 0 };

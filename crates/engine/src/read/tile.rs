@@ -168,6 +168,32 @@ impl<'f> FieldReader<'f> {
         Ok(())
     }
 
+    /// Reads a tile, of which only the chunks with wanted cells need be right. The numbers of those cells ascend.
+    pub(crate) fn read_around(&self, tile: u64, cells: u64, wanted: &[u32], job: &Job) -> Result<FieldBuffer, Error> {
+        if self.var.is_some() || self.validity.is_some() || self.fixed.other_flow.is_some() {
+            return self.read(tile, cells, job);
+        }
+        let cell_bytes = self.fixed.pipeline.format().cell_bytes.max(1);
+        let bytes = self.check_size(tile, cells.saturating_mul(cell_bytes as u64))?;
+        let encoded = self.fixed.fetch(self.storage, &self.lists.offsets, tile)?;
+        self.fixed.check_length(&encoded, tile, bytes)?;
+        // Memory that nobody writes to comes from the system as zeros when it is read, if ever.
+        let (mut data, mut decoded) = (CellBytes::zeroed(bytes), 0);
+        let table = ChunkTable::decode(&encoded).map_err(|error| self.fixed.in_tile(tile)(error.into()))?;
+        for chunk in &table {
+            let target = chunk.cells();
+            let first = wanted.partition_point(|&cell| (cell as usize + 1) * cell_bytes <= target.start);
+            if wanted.get(first).is_none_or(|&cell| cell as usize * cell_bytes >= target.end) {
+                continue;
+            }
+            decoded += target.len();
+            let target = data.get_mut(target).unwrap_or_default();
+            self.fixed.pipeline.decode_chunk(chunk, &encoded, target).map_err(self.fixed.in_tile(tile))?;
+        }
+        job.tile_done(encoded.len() as u64, decoded as u64);
+        FieldBuffer::new(self.shape.datatype, self.shape.cell_val_num, data, None, None)
+    }
+
     /// Reads the validity of a tile straight into `validity`.
     pub(crate) fn read_validity_into(&self, tile: u64, validity: &mut [u8], job: &Job) -> Result<(), Error> {
         match &self.validity {

@@ -50,7 +50,7 @@ impl SparseRead<'_> {
                 ReadField::Dimension(dimension) => tiles.get(number).and_then(|tile| tile.coordinates.get(dimension)),
                 _ => times.get(number),
             };
-            if let Some(column) = ready {
+            if let Some(column) = ready.filter(|column| column.len() == tile.cells as usize) {
                 return Ok(Source::Ready(column));
             }
             match readers.get(tile.fragment).and_then(Option::as_ref) {

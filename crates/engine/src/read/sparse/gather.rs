@@ -1,5 +1,7 @@
 //! Puts the cells of a field together in the order of the result.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use talavera_fragment::FieldId;
 
@@ -95,7 +97,7 @@ impl<'r> SparseRead<'r> {
     }
 
     /// What reads a field in each fragment; nothing where the fragment does not have it as a field of its own.
-    pub(crate) fn readers(&self, field: ReadField) -> Result<Vec<Option<FieldReader<'r>>>, Error> {
+    pub(crate) fn readers(&self, field: ReadField) -> Result<Vec<Option<Arc<FieldReader<'r>>>>, Error> {
         let id = |scan: &super::FragmentScan<'r>| match field {
             ReadField::Timestamps => None,
             ReadField::Dimension(index) => {
@@ -109,7 +111,7 @@ impl<'r> SparseRead<'r> {
         self.scans.iter().map(|scan| id(scan).map(|id| scan.reader(id)).transpose()).collect()
     }
 
-    fn column<'t>(&self, tile: &SparseTile, used: bool, readers: &[Option<FieldReader<'_>>]) -> Result<Column<'t>, Error> {
+    fn column<'t>(&self, tile: &SparseTile, used: bool, readers: &[Option<Arc<FieldReader<'_>>>]) -> Result<Column<'t>, Error> {
         match readers.get(tile.fragment).and_then(Option::as_ref) {
             Some(reader) if used => {
                 self.job.check_cancelled()?;

@@ -1,7 +1,7 @@
 //! Looks at one tile of a sparse read: coordinates, write times, deletes.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use talavera_condition::{Bitmap, BoundCondition, FieldView, Tri};
 use talavera_fragment::FieldId;
@@ -25,6 +25,8 @@ pub(crate) struct FragmentScan<'r> {
     deletes: FragmentDeletes,
     condition: Option<(&'r BoundCondition, Pruner)>,
     coordinates: OnceLock<CoordinateReader<'r>>,
+    /// What reads fields, made by the first who asks.
+    readers: Mutex<Vec<(FieldId, Arc<FieldReader<'r>>)>>,
 }
 
 impl<'r> FragmentScan<'r> {
@@ -42,7 +44,7 @@ impl<'r> FragmentScan<'r> {
             Ok((condition, pruner))
         };
         let condition = condition.map(prune).transpose()?;
-        Ok(Self { array, fragment, filters_times, deletes, condition, coordinates: OnceLock::new() })
+        Ok(Self { array, fragment, filters_times, deletes, condition, coordinates: OnceLock::new(), readers: Mutex::default() })
     }
 
     pub(crate) fn fragment(&self) -> &'r Fragment {
@@ -58,8 +60,15 @@ impl<'r> FragmentScan<'r> {
         Ok(self.coordinates.get_or_init(|| reader))
     }
 
-    pub(crate) fn reader(&self, field: FieldId) -> Result<FieldReader<'r>, Error> {
-        FieldReader::new(self.fragment, field, self.array.storage(), self.array.options())
+    pub(crate) fn reader(&self, field: FieldId) -> Result<Arc<FieldReader<'r>>, Error> {
+        // Nobody leaves the list half changed, so one that somebody panicked with is as good.
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, reader)) = readers.iter().find(|(known, _)| *known == field) {
+            return Ok(Arc::clone(reader));
+        }
+        let reader = Arc::new(FieldReader::new(self.fragment, field, self.array.storage(), self.array.options())?);
+        readers.push((field, Arc::clone(&reader)));
+        Ok(reader)
     }
 
     /// Whether cells may be left out although the selection holds all of their tile.
@@ -84,9 +93,18 @@ impl<'r> FragmentScan<'r> {
         let mut conditions = self.deletes.deletes.iter().map(|delete| &*delete.keeps).chain(condition);
         let by_coordinate =
             conditions.any(|condition| condition.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
-        let coordinates =
-            if coordinates || !plan.whole || by_coordinate { self.coordinates()?.read(plan.tile, job)? } else { Vec::new() };
-        let mut kept = if plan.whole { Kept::All } else { selection.kept(&coordinates, plan.cells) };
+        // Where only ranges look at coordinates, those along dimensions without ranges are decoded near the cells kept.
+        let some = !plan.whole && !by_coordinate && selection.looks_along_each();
+        let mut columns = match coordinates || !plan.whole || by_coordinate {
+            true if some => self.coordinates()?.read_some(plan.tile, |dimension| selection.looks_along(dimension), job)?,
+            true => self.coordinates()?.read(plan.tile, job)?,
+            false => Vec::new(),
+        };
+        let mut kept = if plan.whole { Kept::All } else { selection.kept(&columns, plan.cells) };
+        if some && coordinates {
+            self.coordinates()?.complete(&mut columns, plan.tile, &kept, job)?;
+        }
+        let coordinates = columns;
         let times = self.times(plan, job)?;
         if self.filters_times {
             let window = self.array.window();

@@ -140,6 +140,21 @@ impl Selection {
         all
     }
 
+    /// Whether all cells are meant.
+    pub(crate) fn is_all(&self) -> bool {
+        self.axes.iter().all(|axis| *axis == AxisSelection::All)
+    }
+
+    /// Whether cells are chosen along each dimension alone, and not by all coordinates together.
+    pub(crate) fn looks_along_each(&self) -> bool {
+        true
+    }
+
+    /// Whether the coordinates along a dimension choose cells.
+    pub(crate) fn looks_along(&self, dimension: usize) -> bool {
+        self.axes.get(dimension).is_some_and(|axis| *axis != AxisSelection::All)
+    }
+
     /// The cells of a tile that are meant.
     pub(crate) fn kept(&self, coordinates: &[FieldBuffer], cells: u32) -> Kept {
         let mut kept = Kept::All;

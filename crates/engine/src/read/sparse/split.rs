@@ -241,6 +241,18 @@ impl SparseRead<'_> {
         Ok(sum.bytes())
     }
 
+    /// Bytes of memory that the result of a plan takes at most.
+    pub(super) fn result_bytes(&self, plan: &Plan) -> Result<u64, Error> {
+        let mut bytes = 0_u64;
+        for tile in &plan.tiles {
+            let Some(scan) = self.scans.get(tile.fragment) else { continue };
+            for &field in self.fields {
+                bytes = bytes.saturating_add(self.field_bytes(scan, field, tile)?);
+            }
+        }
+        Ok(bytes)
+    }
+
     fn tile_memory(&self, tile: &TilePlan, sorts: bool) -> Result<TileMemory, Error> {
         /// A cell's place in the order, and the cell itself.
         const PLACE_BYTES: u64 = 16;

@@ -5,7 +5,7 @@
 //! coordinate, part by part.
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use talavera_fragment::{FieldId, exact_statistics};
@@ -41,8 +41,6 @@ struct FragmentField<'r> {
     attribute: Option<usize>,
     /// Statistics, where tiles may be answered by them.
     statistics: Option<TileStatistics>,
-    /// What decodes an attribute, made when it is first needed.
-    reader: OnceLock<FieldReader<'r>>,
 }
 
 impl<'r> SparseRead<'r> {
@@ -222,7 +220,7 @@ impl<'r> FragmentField<'r> {
             }),
             None => None,
         };
-        Ok(Self { scan, field, attribute, statistics, reader: OnceLock::new() })
+        Ok(Self { scan, field, attribute, statistics })
     }
 
     /// The totals of a whole tile, where they are known without its cells.
@@ -288,12 +286,9 @@ impl<'r> FragmentField<'r> {
         }
     }
 
-    fn reader(&self) -> Result<&FieldReader<'r>, Error> {
-        if let Some(reader) = self.reader.get() {
-            return Ok(reader);
-        }
+    /// What decodes the attribute.
+    fn reader(&self) -> Result<Arc<FieldReader<'r>>, Error> {
         let index = self.attribute.ok_or_else(|| Error::invalid("the fragment does not have the attribute"))?;
-        let reader = self.scan.reader(FieldId::Attribute(index))?;
-        Ok(self.reader.get_or_init(|| reader))
+        self.scan.reader(FieldId::Attribute(index))
     }
 }
