@@ -62,9 +62,9 @@ fn shortest(buffers: &[Vec<u8>]) -> Option<usize> {
 
 /// A smaller buffer is made faster than found.
 const SMALLEST: usize = 4 << 10;
-/// A larger one would be held for too long by those who never need it again.
-const LARGEST: usize = 4 << 20;
-/// How many are kept.
+/// A larger one would be held for too long by those who never need it again; most chunks have 64 KiB.
+const LARGEST: usize = 1 << 20;
+/// How many are kept: what two filters read and write, and the two before.
 const MOST: usize = 4;
 
 #[cfg(test)]
