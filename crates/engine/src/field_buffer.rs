@@ -25,7 +25,7 @@ impl CellBytes {
     /// `len` zero bytes.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        Self { words: vec![0; len.div_ceil(8)], len }
+        Self { words: crate::reuse::zeroed(len.div_ceil(8)), len }
     }
 
     /// `len` zero bytes, for a length that a caller's question gives.
@@ -79,8 +79,8 @@ impl CellBytes {
 
     /// The memory itself, with the number of bytes of it that are used: for those who take it over without a copy.
     #[must_use]
-    pub fn into_words(self) -> (Vec<u64>, usize) {
-        (self.words, self.len)
+    pub fn into_words(mut self) -> (Vec<u64>, usize) {
+        (std::mem::take(&mut self.words), self.len)
     }
 
     /// The bytes as values.
@@ -90,6 +90,12 @@ impl CellBytes {
     pub fn as_values<T: Native + bytemuck::Pod>(&self) -> &[T] {
         let whole = self.len - self.len % size_of::<T>();
         self.get(..whole).map_or(&[], |bytes| bytemuck::try_cast_slice(bytes).unwrap_or(&[]))
+    }
+}
+
+impl Drop for CellBytes {
+    fn drop(&mut self) {
+        crate::reuse::keep(std::mem::take(&mut self.words));
     }
 }
 

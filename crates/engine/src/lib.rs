@@ -17,6 +17,7 @@ mod options;
 mod order;
 mod radix;
 mod read;
+mod reuse;
 mod write;
 
 pub use aggregate::{Aggregate, AggregateValue};
