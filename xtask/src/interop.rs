@@ -4,6 +4,7 @@
 //! same, cell by cell. Cases run in child processes, so that a crash of the library costs one case. What the library is
 //! known to do wrongly is left out by rules, each of which says so where it stands.
 
+mod asked;
 mod case;
 mod cells;
 mod engines;
@@ -37,6 +38,8 @@ pub(crate) enum Kind {
     Mixed,
     /// Both write, delete and evolve; the library consolidates and vacuums.
     Maintained,
+    /// Both write, and are asked for conditions, several ranges and aggregates.
+    Questions,
     /// Both write the same cells, and the metadata of the fragments are compared.
     Metadata,
     /// A process of ours that writes is killed; both read what is left.
@@ -55,6 +58,7 @@ impl Kind {
             Self::Theirs => "theirs",
             Self::Mixed => "mixed",
             Self::Maintained => "maintained",
+            Self::Questions => "questions",
             Self::Metadata => "metadata",
             Self::Kill => "kill",
             Self::Versions => "versions",

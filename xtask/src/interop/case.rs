@@ -14,7 +14,7 @@ use super::engines::{Change, Engine, Place, Write};
 use super::model::Model;
 use super::questions::{Answer, Question};
 use super::schema::{Bounds, Subject};
-use super::{Kind, fragments, schema, translate};
+use super::{Kind, asked, fragments, schema, translate};
 use crate::Failure;
 use crate::fixtures::random::Random;
 
@@ -84,6 +84,7 @@ pub(super) fn run(
         Kind::Theirs => case.written_by(&[Engine::Theirs])?,
         Kind::Mixed => case.written_by(&[Engine::Ours, Engine::Theirs])?,
         Kind::Maintained => case.maintained(bounds)?,
+        Kind::Questions => case.questioned()?,
         Kind::Metadata => case.metadata(library, &folder.join("twin"))?,
         Kind::Kill => {}
     }
@@ -151,6 +152,23 @@ impl Case<'_> {
         }
         twin.create(Engine::Theirs, &self.subject)?;
         self.written.iter().try_for_each(|(write, time)| twin.write(Engine::Theirs, write, *time))
+    }
+
+    /// Conditions, several ranges and aggregates.
+    fn questioned(&mut self) -> Result<(), Failure> {
+        let engines = [Engine::Ours, Engine::Theirs];
+        self.place.create(*self.random.pick(&engines), &self.subject)?;
+        for _ in 0..self.random.range(1, 4) {
+            let (engine, write) = (*self.random.pick(&engines), self.write(true)?);
+            self.do_write(engine, &write)?;
+        }
+        for _ in 0..6 {
+            self.outcome.asked += 1;
+            if let Answer::Refused = asked::ask(self.random, &self.place, &self.pools)? {
+                self.outcome.refused += 1;
+            }
+        }
+        Ok(())
     }
 
     /// Deletes, evolutions and consolidations between the writes.

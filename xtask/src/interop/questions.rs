@@ -87,6 +87,27 @@ impl Question {
         eprintln!("{self:?}");
         let asked = self.without_doubtful(&array);
         let (ours, theirs) = (asked.ask_us(&array), asked.ask_them(twin, array.schema()));
+        let answer = self.agree(array.schema(), ours, theirs)?;
+        let Answer::Same(_) = &answer else { return Ok(answer) };
+        if let Some(bytes) = self.batch_bytes.filter(|_| !(array.schema().is_dense() && self.layout == Layout::GlobalOrder)) {
+            let batches = asked.ask_us_in_batches(&array, bytes).map_err(|error| format!("{self:?}: in batches: {error}"))?;
+            let ordered = Ordered::of(array.schema(), self.layout);
+            compare(array.schema(), &batches, &asked.ask_us(&array)?, ordered)
+                .map_err(|difference| format!("{self:?}: in batches: {difference}"))?;
+        }
+        Ok(answer)
+    }
+
+    /// Compares two answers.
+    ///
+    /// # Errors
+    /// With what differs; also when just one engine refuses.
+    pub(super) fn agree(
+        &self,
+        schema: &ArraySchema,
+        ours: Result<Columns, Failure>,
+        theirs: Result<Columns, Failure>,
+    ) -> Result<Answer, Failure> {
         let (ours, theirs) = match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => (ours, theirs),
             (Err(ours), Err(theirs)) => {
@@ -96,13 +117,8 @@ impl Question {
             (Err(ours), Ok(_)) => return Err(format!("{self:?}: only we refuse: {ours}").into()),
             (Ok(_), Err(theirs)) => return Err(format!("{self:?}: only the peer refuses: {theirs}").into()),
         };
-        let ordered = Ordered::of(array.schema(), self.layout);
-        compare(array.schema(), &ours, &theirs, ordered).map_err(|difference| format!("{self:?}: {difference}"))?;
-        if let Some(bytes) = self.batch_bytes.filter(|_| !(array.schema().is_dense() && self.layout == Layout::GlobalOrder)) {
-            let batches = asked.ask_us_in_batches(&array, bytes).map_err(|error| format!("{self:?}: in batches: {error}"))?;
-            compare(array.schema(), &batches, &ours, ordered)
-                .map_err(|difference| format!("{self:?}: in batches: {difference}"))?;
-        }
+        let ordered = Ordered::of(schema, self.layout);
+        compare(schema, &ours, &theirs, ordered).map_err(|difference| format!("{self:?}: {difference}"))?;
         Ok(Answer::Same(theirs))
     }
 
@@ -135,7 +151,7 @@ impl Question {
         Self { fields: Some(fields), ..self.clone() }
     }
 
-    fn query<'a>(&self, array: &'a OpenArray) -> Result<talavera_engine::ReadQuery<'a>, Failure> {
+    pub(super) fn query<'a>(&self, array: &'a OpenArray) -> Result<talavera_engine::ReadQuery<'a>, Failure> {
         let mut query = array.query().layout(self.layout);
         for (dimension, ranges) in self.ranges.iter().enumerate() {
             for range in ranges {
@@ -167,15 +183,14 @@ impl Question {
         }
     }
 
-    fn ask_them(&self, place: &Place, schema: &ArraySchema) -> Result<Columns, Failure> {
-        let window = Window { start: (self.window.0 > 0).then_some(self.window.0), end: self.window.1 };
-        let array = place.context.open(&place.uri(), Mode::Read, window)?;
+    /// The question as the peer takes it.
+    pub(super) fn for_peer(&self, schema: &ArraySchema) -> Result<Read, Failure> {
         let ranges = self
             .ranges
             .iter()
             .zip(&schema.domain.dimensions)
             .map(|(ranges, dimension)| ranges.iter().map(|range| translate::range(range, dimension.datatype)).collect());
-        let read = Read {
+        Ok(Read {
             layout: translate::layout(self.layout)?,
             ranges: ranges.collect(),
             fields: self.fields.clone(),
@@ -183,8 +198,13 @@ impl Question {
             // always in order (20-semantics §5).
             buffer_bytes: 4 << 20,
             ..Read::default()
-        };
-        Ok(array.read(&read)?)
+        })
+    }
+
+    fn ask_them(&self, place: &Place, schema: &ArraySchema) -> Result<Columns, Failure> {
+        let window = Window { start: (self.window.0 > 0).then_some(self.window.0), end: self.window.1 };
+        let array = place.context.open(&place.uri(), Mode::Read, window)?;
+        Ok(array.read(&self.for_peer(schema)?)?)
     }
 }
 
