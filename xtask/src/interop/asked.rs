@@ -163,10 +163,9 @@ fn value(
     attribute: Option<&Attribute>,
     column: &FieldBuffer,
 ) -> Result<Vec<u8>, Failure> {
-    if column.is_empty() || random.chance(10) {
-        if let Some(attribute) = attribute {
-            return Ok(cells::of_attribute(random, schema, attribute, 1)?.cell(0).unwrap_or_default().to_vec());
-        }
+    let any = column.is_empty() || random.chance(10);
+    if let Some(attribute) = attribute.filter(|_| any) {
+        return Ok(cells::of_attribute(random, schema, attribute, 1)?.cell(0).unwrap_or_default().to_vec());
     }
     let bytes = column.cell_bytes().unwrap_or(0);
     Ok(column.cell(random.below(column.len())).map_or_else(|| vec![0; bytes], <[u8]>::to_vec))
@@ -189,7 +188,8 @@ fn aggregate(random: &mut Random, schema: &ArraySchema, conditional: bool, cells
     let field = || name.clone();
     // It takes the statistics of tiles for true, and writes some of them wrong (04-fragment-metadata §8): null counts and
     // bounds of text in dense fragments, null counts of other text and bytes, bounds of text that holds a NUL.
-    if !(number || text && !schema.is_dense() && !column.data().contains(&0)) {
+    let bounded_text = text && !schema.is_dense() && !column.data().contains(&0);
+    if !number && !bounded_text {
         return None;
     }
     let sizes = Sizes::of(column);
@@ -239,7 +239,12 @@ fn float(datatype: Datatype, bytes: &[u8]) -> Option<f64> {
 }
 
 #[expect(clippy::allow_attributes, reason = "only some of the types lose precision")]
-#[allow(clippy::cast_precision_loss, clippy::cast_lossless, reason = "the size of numbers is asked for")]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_lossless,
+    clippy::unnecessary_cast,
+    reason = "the size of numbers is asked for"
+)]
 fn number(datatype: Datatype, bytes: &[u8]) -> Option<f64> {
     use talavera_types::Native;
     with_datatype!(datatype, T => T::read_le(bytes).map(|value| value as f64))
