@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::{BitAnd, BitOr, Not};
 
+use serde::{Deserialize, Serialize};
+
 use crate::Literal;
 
 /// How a cell stands to a value; the discriminant is the code on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Comparison {
     /// The cell is less than the value.
@@ -24,7 +26,7 @@ pub enum Comparison {
 }
 
 /// How the children of a combined condition count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Combination {
     /// All of them hold.
@@ -41,8 +43,8 @@ pub enum Combination {
 ///
 /// Build one with [`field`](crate::field) and the operators `&`, `|` and `!`, from text with
 /// [`from_text`](Self::from_text), or from a delete commit with [`decode`](Self::decode); then
-/// [`bind`](Self::bind) it to a schema.
-#[derive(Debug, Clone, PartialEq)]
+/// [`bind`](Self::bind) it to a schema. As data (`serde`) it is sent elsewhere unchanged, bit by bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum QueryCondition {
     /// Compares each cell of a field with a value.

@@ -1,23 +1,50 @@
 //! Values in conditions, and their conversion into the bytes of a datatype.
 
+use serde::{Deserialize, Serialize};
 use talavera_types::{Datatype, DatatypeClass};
 
 use crate::datetime;
 
 /// A value in a condition, before it is known which datatype it is compared with.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Literal {
     /// A whole number, for integers, dates (in their unit since 1970), times, booleans (0 or 1) and, if it is exactly
     /// one, floats.
-    Int(i128),
+    Int(#[serde(with = "digits")] i128),
     /// A float; for integers only if it is whole. For FLOAT32 it is rounded to the nearest.
-    Float(f64),
+    Float(#[serde(with = "bits")] f64),
     /// A boolean, for BOOL.
     Bool(bool),
     /// Text, for strings and characters; for dates and times in ISO form, such as `2024-05-17T08:30:00`.
     Text(String),
     /// The bytes of a value as the format stores them: little-endian, in the field's width. What a delete commit holds.
     Bytes(Vec<u8>),
+}
+
+/// Whole numbers as text: few forms of data have room for 128 bits.
+mod digits {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(value: &i128, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i128, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Floats as their bits: JSON has neither NaN nor infinities.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(value.to_bits())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        u64::deserialize(from).map(f64::from_bits)
+    }
 }
 
 macro_rules! from {
@@ -130,6 +157,17 @@ fn float_bytes(value: f64, datatype: Datatype) -> Result<Vec<u8>, &'static str> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_come_out_of_json_as_they_went_in() {
+        for value in [Literal::Int(i128::from(u64::MAX)), Literal::Float(f64::NEG_INFINITY), Literal::Text("a'\"".into())] {
+            let json = serde_json::to_string(&value).unwrap();
+            assert_eq!(serde_json::from_str::<Literal>(&json).unwrap(), value, "{json}");
+        }
+        let json = serde_json::to_string(&Literal::Float(f64::NAN)).unwrap();
+        let Literal::Float(nan) = serde_json::from_str(&json).unwrap() else { panic!("{json}") };
+        assert_eq!(nan.to_bits(), f64::NAN.to_bits());
+    }
 
     fn bytes(literal: impl Into<Literal>, datatype: Datatype) -> Result<Vec<u8>, &'static str> {
         literal.into().to_native(datatype)
