@@ -332,6 +332,22 @@ impl FieldBuffer {
         self.data.append(&more.data);
     }
 
+    /// The cells of a range that lies within them.
+    pub(crate) fn slice(&self, cells: std::ops::Range<usize>) -> Self {
+        let validity = self.validity.as_ref().map(|validity| validity.get(cells.clone()).unwrap_or_default().to_vec());
+        let offsets = self.offsets.as_ref().map(|offsets| offsets.get(cells.start..=cells.end).unwrap_or_default());
+        let bytes = match (offsets, self.cell_bytes()) {
+            (Some(offsets), _) => {
+                let end = |offset: Option<&u64>| offset.and_then(|&offset| usize::try_from(offset).ok()).unwrap_or(0);
+                end(offsets.first())..end(offsets.last())
+            }
+            (None, bytes) => cells.start * bytes.unwrap_or(0)..cells.end * bytes.unwrap_or(0),
+        };
+        let data = CellBytes::copied(self.data.get(bytes).unwrap_or_default());
+        let offsets = offsets.map(|offsets| offsets.iter().map(|offset| offset - offsets.first().unwrap_or(&0)).collect());
+        Self { datatype: self.datatype, cell_val_num: self.cell_val_num, data, offsets, validity }
+    }
+
     /// The cells of this and then those of another buffer of the same field.
     pub(crate) fn joined(&self, other: &Self) -> Self {
         let data = CellBytes::copied(&[self.data(), other.data()].concat());

@@ -9,7 +9,7 @@ use talavera_fragment::{
     DataFile, DataPart, FieldId, FieldSection, Footer, FooterLocation, FragmentStatistics, ProcessedConditions, RTree,
     TileMinMax, TileNullCounts, TileOffsets, TileSizes, TileSums, ValueSize, legacy,
 };
-use talavera_schema::{ArraySchema, NdRange};
+use talavera_schema::{ArraySchema, NdRange, TileGrid};
 use talavera_storage::{ObjectPath, Storage, StorageError};
 use talavera_types::FormatVersion;
 
@@ -207,6 +207,15 @@ impl Fragment {
         } else {
             self.schema.capacity
         }
+    }
+
+    /// Tiles of each field.
+    pub(crate) fn tile_count(&self) -> u64 {
+        if !self.footer.dense {
+            return self.footer.sparse_tile_count;
+        }
+        let grid = self.footer.non_empty_domain.as_ref().and_then(|domain| TileGrid::new(&self.schema, domain).ok());
+        grid.map_or(0, |grid| grid.tile_count())
     }
 
     /// The path of a data file.

@@ -62,6 +62,19 @@ impl Labels {
         &self.first
     }
 
+    /// From the least label to the greatest; none without labels.
+    #[must_use]
+    pub fn span(&self) -> Option<Range> {
+        let (first, last) = (self.value(0)?, self.value(self.values.len().checked_sub(1)?)?);
+        if self.label.order == DataOrder::Decreasing { Range::new(last, first) } else { Range::new(first, last) }
+    }
+
+    /// What the schema says about the labels.
+    #[must_use]
+    pub fn label(&self) -> &DimensionLabel {
+        &self.label
+    }
+
     /// The index of the dimension that is labelled.
     #[must_use]
     pub fn dimension(&self) -> usize {

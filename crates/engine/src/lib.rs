@@ -35,7 +35,10 @@ pub use maintain::{
 pub use names::enumeration_file_name;
 pub use open::OpenArray;
 pub use options::{EngineOptions, ThreadPool};
-pub use read::{Batch, Batches, ReadQuery, TIMESTAMPS_FIELD};
+pub use read::{
+    Batch, Batches, CellCount, Cost, Explanation, FieldPlan, FieldStatistics, FragmentPlan, ReadPart, ReadQuery, SkipReason,
+    SplitBy, TIMESTAMPS_FIELD,
+};
 
 // What the types above hold or take, so that the facade need not depend on the crates below.
 pub use talavera_directory::{ArrayMetadata, DirectoryError, GroupMember, MetadataValue, TimeWindow, object_type};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use talavera_condition::{QueryCondition, UpdateCommit};
 use talavera_directory::{
     ArrayDirectory, ArrayMetadata, DeleteContent, DeleteFile, DeleteKind, FragmentFolder, MetadataFile, NamedFile, SchemaFile,
@@ -40,6 +41,15 @@ pub struct OpenArray {
     enumerations: Vec<OnceLock<Arc<Enumeration>>>,
 }
 
+/// What a reader saw, to see the same again: file and folder names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Snapshot {
+    pub(crate) schema: String,
+    pub(crate) fragments: Vec<String>,
+    /// The markers of the deletes.
+    pub(crate) deletes: Vec<String>,
+}
+
 /// The schemas of an array, each decoded when a fragment first asks for it.
 #[derive(Debug)]
 struct Schemas {
@@ -66,17 +76,42 @@ impl OpenArray {
     /// # Errors
     /// [`Error::NotFound`] when there is no array; the errors of storage; damaged, encrypted or too new metadata.
     pub fn open(storage: Arc<dyn Storage>, root: ObjectPath, window: TimeWindow, options: EngineOptions) -> Result<Self, Error> {
+        Self::open_as(storage, root, window, options, None)
+    }
+
+    /// Opens the array as it was in `window` for whoever took the snapshot, whatever happened since.
+    pub(crate) fn open_snapshot(
+        storage: Arc<dyn Storage>,
+        root: ObjectPath,
+        window: TimeWindow,
+        options: EngineOptions,
+        snapshot: &Snapshot,
+    ) -> Result<Self, Error> {
+        Self::open_as(storage, root, window, options, Some(snapshot))
+    }
+
+    fn open_as(
+        storage: Arc<dyn Storage>,
+        root: ObjectPath,
+        window: TimeWindow,
+        options: EngineOptions,
+        snapshot: Option<&Snapshot>,
+    ) -> Result<Self, Error> {
         let directory = ArrayDirectory::read(&*storage, &root)?;
         let schemas = Schemas::new(&directory);
         let not_found = || Error::NotFound { path: root.clone(), wanted: "array" };
         let latest = directory.latest_schema(window.end).ok_or_else(not_found)?;
-        let schema_name = schema_file_name(latest);
+        let schema_name = snapshot.map_or_else(|| schema_file_name(latest), |snapshot| snapshot.schema.clone());
         let schema = schemas.get(&schema_name, &root, &*storage, &options)?;
-        let visible = directory.select(window, schema.is_dense());
+        let mut visible = directory.select(window, schema.is_dense());
+        if let Some(snapshot) = snapshot {
+            visible.fragments = snapshot.folders(&directory)?;
+        }
         let load =
             |name: Option<&str>, fragment: &ObjectPath| schemas.get(name.unwrap_or(OLD_SCHEMA), fragment, &*storage, &options);
         let fragments = options.run(|| open_fragments(&*storage, &options, &directory, &visible.fragments, &load))?;
-        let deletes = directory.deletes(window).into_iter();
+        let counts = |delete: &&DeleteFile| snapshot.is_none_or(|snapshot| snapshot.deletes.contains(&delete.marker));
+        let deletes = directory.deletes(window).into_iter().filter(counts);
         let deletes = deletes.map(|delete| read_delete(&*storage, &options, &root, delete)).collect::<Result<_, _>>()?;
         let enumerations = schema.enumerations.iter().map(|_| OnceLock::new()).collect();
         Ok(Self {
@@ -166,6 +201,16 @@ impl OpenArray {
         &self.directory
     }
 
+    /// What is needed to see the same again of these fragments.
+    pub(crate) fn snapshot(&self, fragments: &[usize]) -> Snapshot {
+        let name = |&fragment: &usize| self.fragments.get(fragment).map(|fragment| fragment.name.clone());
+        Snapshot {
+            schema: self.schema_name.clone(),
+            fragments: fragments.iter().filter_map(name).collect(),
+            deletes: self.deletes.iter().map(|delete| delete.marker.clone()).collect(),
+        }
+    }
+
     pub(crate) fn deletes(&self) -> &[DeleteCondition] {
         &self.deletes
     }
@@ -207,6 +252,19 @@ impl OpenArray {
         let payload = metadata_file::read_file(&*self.storage, &path, &self.options)?;
         let enumeration = Enumeration::decode(&payload).map_err(Error::corrupt(&path))?;
         Ok(Arc::clone(slot.get_or_init(|| Arc::new(enumeration))))
+    }
+}
+
+impl Snapshot {
+    fn folders(&self, directory: &ArrayDirectory) -> Result<Vec<FragmentFolder>, Error> {
+        let committed = directory.committed_fragments();
+        let by_name: HashMap<&str, &FragmentFolder> = committed.iter().map(|folder| (folder.name.as_str(), folder)).collect();
+        let folder = |name: &String| {
+            let gone =
+                || Error::invalid(format!("the fragment {name} has been removed since the read was split; split it again"));
+            by_name.get(name.as_str()).map(|&folder| folder.clone()).ok_or_else(gone)
+        };
+        self.fragments.iter().map(folder).collect()
     }
 }
 

@@ -2,11 +2,15 @@
 
 mod coordinates;
 pub(crate) mod dense;
+pub(crate) mod explain;
 pub(crate) mod field;
+mod part;
 pub(crate) mod query;
 mod scatter;
 pub(crate) mod sparse;
 mod tile;
 
+pub use explain::{Cost, Explanation, FieldPlan, FragmentPlan, SkipReason};
 pub use field::TIMESTAMPS_FIELD;
+pub use part::{CellCount, FieldStatistics, ReadPart, SplitBy};
 pub use query::{Batch, Batches, ReadQuery};

@@ -6,6 +6,7 @@
 //!
 //! Source: 20-semantics §1.
 
+mod explain;
 mod fixed;
 pub(crate) mod layout;
 pub(crate) mod overlay;
@@ -53,6 +54,14 @@ impl<'r> DenseRead<'r> {
             |fragment: &'r crate::Fragment| DenseFragment::new(fragment, &grid, || sparse_coordinates(array, fragment, job));
         let fragments = array.fragments().iter().map(fragment).collect::<Result<_, _>>()?;
         Ok(Self { array, fragments, grid, options: array.options(), job })
+    }
+
+    /// The numbers of the fragments that may have cells in these ranges, ascending.
+    pub(crate) fn fragments_in(&self, ranges: &CellRanges) -> Vec<usize> {
+        let hull: Option<Vec<(u64, u64)>> = ranges.iter().map(|ranges| ranges.iter().copied().reduce(hull_of)).collect();
+        let Some(hull) = hull else { return Vec::new() };
+        let meets = |fragment: &DenseFragment<'_>| fragment.meets(&hull);
+        self.fragments.iter().enumerate().filter(|(_, fragment)| meets(fragment)).map(|(number, _)| number).collect()
     }
 
     /// The fields over these ranges, in `layout`. Where a condition does not hold, attributes are their fill values.
@@ -267,6 +276,10 @@ impl<'r> DenseRead<'r> {
     fn read_sparse_tile(&self, reader: &FieldReader<'_>, tile: u64) -> Result<FieldBuffer, Error> {
         reader.read(tile, reader.fragment().tile_cells(tile), self.job)
     }
+}
+
+fn hull_of(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0.min(b.0), a.1.max(b.1))
 }
 
 /// The coordinates of a sparse fragment of a dense array, tile by tile.

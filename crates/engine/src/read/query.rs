@@ -1,12 +1,18 @@
 //! The question: which array, which cells, which fields, in which order, with how much memory.
 
+mod explain;
+mod split;
+
+use std::sync::Arc;
+
 use talavera_condition::{BoundCondition, QueryCondition};
 use talavera_schema::Range;
 use talavera_types::Layout;
 
 use super::dense::{CellRanges, DenseRead, Windows};
 use super::field::ReadField;
-use super::sparse::{Selection, SparseRead, Splitter};
+use super::part::Extent;
+use super::sparse::{Points, Selection, SparseRead, Splitter};
 use crate::budget::Job;
 use crate::{CancelToken, Error, FieldBuffer, OnProgress, OpenArray};
 
@@ -18,11 +24,15 @@ use crate::{CancelToken, Error, FieldBuffer, OnProgress, OpenArray};
 pub struct ReadQuery<'a> {
     array: &'a OpenArray,
     ranges: Vec<Vec<Range>>,
+    points: Option<Arc<Points>>,
+    /// The cells of a part, which stand for ranges and points.
+    extent: Option<Extent>,
     fields: Option<Vec<String>>,
     layout: Option<Layout>,
     condition: Option<QueryCondition>,
     memory_bytes: Option<u64>,
     batch_bytes: Option<u64>,
+    batch_rows: Option<usize>,
     cancel: CancelToken,
     on_progress: Option<OnProgress>,
 }
@@ -57,11 +67,14 @@ impl OpenArray {
         ReadQuery {
             array: self,
             ranges: vec![Vec::new(); self.schema().domain.dimensions.len()],
+            points: None,
+            extent: None,
             fields: None,
             layout: None,
             condition: None,
             memory_bytes: None,
             batch_bytes: None,
+            batch_rows: None,
             cancel: CancelToken::new(),
             on_progress: None,
         }
@@ -82,6 +95,55 @@ impl<'a> ReadQuery<'a> {
         if let Some(ranges) = self.ranges.get_mut(dimension) {
             ranges.push(range);
         }
+        Ok(self)
+    }
+
+    /// Adds ranges along a dimension, as [`ReadQuery::range`] does; there may be millions of them.
+    ///
+    /// The ranges of all dimensions together mean each combination of them. A sparse array is asked for their union, which
+    /// is found by sorting, so time and memory grow with their number and not with that of the combinations.
+    ///
+    /// # Errors
+    /// As [`ReadQuery::range`], for the first range that does not fit.
+    pub fn ranges(mut self, dimension: usize, ranges: impl IntoIterator<Item = Range>) -> Result<Self, Error> {
+        let mut added = self.ranges.get_mut(dimension).map(std::mem::take).unwrap_or_default();
+        let ranges = ranges.into_iter();
+        added.reserve(ranges.size_hint().0);
+        for range in ranges {
+            self.check_range(dimension, &range)?;
+            added.push(range);
+        }
+        if let Some(target) = self.ranges.get_mut(dimension) {
+            *target = added;
+        }
+        Ok(self)
+    }
+
+    /// Adds the range of those indices whose labels lie in a closed range of labels.
+    ///
+    /// # Errors
+    /// As [`OpenArray::labels`] and [`Labels::indices_of`](crate::Labels::indices_of), among others when no label lies in
+    /// the range; as [`ReadQuery::range`].
+    pub fn label_range(self, label: &str, labels: &Range) -> Result<Self, Error> {
+        let known = self.array.labels(label)?;
+        self.range(known.dimension(), known.indices_of(labels)?)
+    }
+
+    /// Asks a sparse array only for the cells at these points: a column of coordinates for each dimension, in their order,
+    /// the first cell of each being the first point.
+    ///
+    /// A point that has no cell is no mistake, nor is one that is named twice. With ranges as well, points outside of them
+    /// are left out. The columns are not kept: a point takes 8 bytes for each dimension.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a dense array, for columns that are not those of the dimensions or not equally long, and for
+    /// NaN.
+    pub fn points(mut self, columns: &[FieldBuffer]) -> Result<Self, Error> {
+        let schema = self.array.schema();
+        if schema.is_dense() {
+            return Err(Error::invalid("points are read of sparse arrays; ask a dense array for ranges"));
+        }
+        self.points = Some(Arc::new(self.array.options().run(|| Points::new(schema, columns))?));
         Ok(self)
     }
 
@@ -123,6 +185,19 @@ impl<'a> ReadQuery<'a> {
     #[must_use]
     pub fn batch_bytes(mut self, bytes: u64) -> Self {
         self.batch_bytes = Some(bytes);
+        self
+    }
+
+    /// The most cells that a batch has; it may have fewer.
+    #[must_use]
+    pub fn batch_rows(mut self, cells: usize) -> Self {
+        self.batch_rows = Some(cells.max(1));
+        self
+    }
+
+    /// Asks for the cells of a part of a read.
+    pub(super) fn extent(mut self, extent: Extent) -> Self {
+        self.extent = Some(extent);
         self
     }
 
@@ -176,18 +251,17 @@ impl<'a> ReadQuery<'a> {
         let job = self.job();
         let batch_bytes = self.part_bytes();
         let parts = if self.array.schema().is_dense() {
-            if layout == Layout::GlobalOrder {
-                return Err(Error::invalid("a dense read in global order is given whole, not in batches"));
-            }
             let dense = DenseRead::new(self.array, &job)?;
             let ranges = self.dense_ranges(&dense)?;
             let cell_bytes = cell_bytes(self.array, &fields, GUESSED_VAR_BYTES)?.max(1);
-            Parts::Dense(Windows::new(ranges, layout, &dense.grid, batch_bytes / cell_bytes))
+            let cells = (batch_bytes / cell_bytes).min(self.batch_rows.map_or(u64::MAX, |rows| rows as u64));
+            Parts::Dense(Windows::new(ranges, layout, &dense.grid, cells))
         } else {
             let sparse = SparseRead::new(self.array, &job, &fields, layout, condition.as_ref())?;
             Parts::Sparse(Splitter::new(&sparse, self.selection()?, layout, batch_bytes)?)
         };
-        Ok(Batches { array: self.array, job, names, fields, layout, condition, parts, failed: false })
+        let rows = self.batch_rows.unwrap_or(usize::MAX);
+        Ok(Batches { array: self.array, job, names, fields, layout, condition, parts, rows, rest: None, failed: false })
     }
 
     pub(crate) fn array(&self) -> &'a OpenArray {
@@ -273,6 +347,9 @@ impl<'a> ReadQuery<'a> {
 
     /// The ranges of a dense read: those asked for, else the current domain, else the domain.
     pub(crate) fn dense_ranges(&self, dense: &DenseRead<'_>) -> Result<CellRanges, Error> {
+        if let Some(extent) = &self.extent {
+            return extent.cell_ranges(self.array);
+        }
         let schema = self.array.schema();
         let of_dimension = |(dimension, asked): (usize, &Vec<Range>)| {
             let of_array = schema.domain.dimensions.get(dimension);
@@ -287,12 +364,19 @@ impl<'a> ReadQuery<'a> {
 
     /// The cells of a sparse read; dimensions without ranges are bounded by the current domain, if there is one.
     pub(crate) fn selection(&self) -> Result<Selection, Error> {
+        if let Some(extent) = &self.extent {
+            return extent.selection(self.array);
+        }
         let schema = self.array.schema();
         let bounded = self.ranges.iter().enumerate().map(|(dimension, ranges)| {
             let current = schema.current_domain.as_ref().and_then(|domain| domain.0.get(dimension));
-            if ranges.is_empty() { current.cloned().into_iter().collect() } else { ranges.clone() }
+            if ranges.is_empty() { current.map_or(&[][..], std::slice::from_ref) } else { ranges }
         });
-        Selection::new(schema, &bounded.collect::<Vec<_>>())
+        let selection = Selection::new(schema, bounded)?;
+        Ok(match &self.points {
+            Some(points) => selection.at_points(Arc::clone(points)),
+            None => selection,
+        })
     }
 }
 
@@ -327,6 +411,10 @@ pub struct Batches<'a> {
     layout: Layout,
     condition: Option<BoundCondition>,
     parts: Parts,
+    /// The most cells of a batch.
+    rows: usize,
+    /// What was read and not given out yet: from this cell on.
+    rest: Option<(Vec<FieldBuffer>, usize)>,
     failed: bool,
 }
 
@@ -337,6 +425,24 @@ enum Parts {
 
 impl Batches<'_> {
     fn next_batch(&mut self) -> Result<Option<Batch>, Error> {
+        let (buffers, start) = match self.rest.take() {
+            Some(rest) => rest,
+            None => match self.next_part()? {
+                Some(buffers) => (buffers, 0),
+                None => return Ok(None),
+            },
+        };
+        let cells = buffers.first().map_or(0, FieldBuffer::len);
+        if start == 0 && cells <= self.rows {
+            return Ok(Some(batch(&self.names, buffers)));
+        }
+        let end = cells.min(start.saturating_add(self.rows));
+        let slices = buffers.iter().map(|buffer| buffer.slice(start..end)).collect();
+        self.rest = (end < cells).then_some((buffers, end));
+        Ok(Some(batch(&self.names, slices)))
+    }
+
+    fn next_part(&mut self) -> Result<Option<Vec<FieldBuffer>>, Error> {
         let (array, job, fields, layout) = (self.array, &self.job, &self.fields, self.layout);
         let condition = self.condition.as_ref();
         let buffers = match &mut self.parts {
@@ -358,7 +464,7 @@ impl Batches<'_> {
                 }
             },
         };
-        Ok(Some(batch(&self.names, buffers)))
+        Ok(Some(buffers))
     }
 }
 

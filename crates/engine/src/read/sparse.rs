@@ -9,9 +9,12 @@
 
 mod concat;
 mod deletes;
+mod explain;
 mod gather;
 mod keys;
+mod partition;
 mod plan;
+mod points;
 mod prune;
 mod scan;
 mod select;
@@ -27,9 +30,11 @@ use talavera_types::Layout;
 
 use self::deletes::FragmentDeletes;
 use self::gather::Picks;
+pub(crate) use self::partition::SparsePart;
 use self::plan::{Plan, TilePlan};
+pub(crate) use self::points::{PointColumn, Points};
 use self::scan::FragmentScan;
-pub(crate) use self::select::Selection;
+pub(crate) use self::select::{AxisSelection, Selection};
 use self::sort::Duplicates;
 pub(crate) use self::split::Splitter;
 use super::field::{ReadField, attribute_in_fragment};
@@ -92,7 +97,7 @@ impl<'r> SparseRead<'r> {
         }
         match result {
             Some(result) => Ok(result),
-            None => self.read(&Selection::new(self.array.schema(), &[])?, Plan::default()),
+            None => self.read(&Selection::new(self.array.schema(), [])?, Plan::default()),
         }
     }
 
@@ -103,17 +108,12 @@ impl<'r> SparseRead<'r> {
         let schema = self.array.schema();
         let duplicates = if schema.allows_dups { Duplicates::Keep } else { Duplicates::Newest };
         let consolidated = self.consolidated();
-        let one_per_coordinate = self.chooses_cells(&plan);
-        if !one_per_coordinate {
-            // Where cells hide each other, those of a tile without matches still hide older ones.
-            plan.tiles.retain(|tile| self.scans.get(tile.fragment).is_none_or(|scan| scan.may_match(tile)));
-        }
-        let order = if self.sorts(&plan) { Some(CellOrder::new(schema, self.layout)?) } else { None };
+        let one_per_coordinate = self.drop_unmatched(&mut plan);
+        let sorts = self.layout != Layout::Unordered || one_per_coordinate;
+        let order = if sorts { Some(CellOrder::new(schema, self.layout)?) } else { None };
         let scan = |tile: &TilePlan| {
             let scan = self.scans.get(tile.fragment).ok_or_else(|| Error::invalid("a plan of another read"))?;
-            // Old versions store all coordinates of a cell together; those of others are decoded as any field.
-            let together = self.asks_for_coordinates() && !scan.fragment().footer().version.has_dimension_fields();
-            scan.scan(tile, selection, order.is_some() || together, self.job)
+            scan.scan(tile, selection, order.is_some() || self.asks_for_zipped(scan), self.job)
         };
         let mut tiles = plan.tiles.par_iter().map(scan).collect::<Result<Vec<_>, Error>>()?;
         let picks = match order {
@@ -160,6 +160,16 @@ impl<'r> SparseRead<'r> {
         self.layout != Layout::Unordered || self.chooses_cells(plan)
     }
 
+    /// Drops tiles that cannot hold cells for which the condition holds; says whether cells may hide older ones of the same
+    /// coordinates. Then all tiles stay: cells without a match hide older ones all the same.
+    fn drop_unmatched(&self, plan: &mut Plan) -> bool {
+        let one_per_coordinate = self.chooses_cells(plan);
+        if !one_per_coordinate {
+            plan.tiles.retain(|tile| self.scans.get(tile.fragment).is_none_or(|scan| scan.may_match(tile)));
+        }
+        one_per_coordinate
+    }
+
     /// Bytes that a field of a tile takes in memory.
     fn field_bytes(&self, scan: &FragmentScan<'_>, field: ReadField, tile: &TilePlan) -> Result<u64, Error> {
         let cells = u64::from(tile.cells);
@@ -178,6 +188,12 @@ impl<'r> SparseRead<'r> {
                 }
             }
         }
+    }
+
+    /// Whether the coordinates of a fragment have to be decoded together: old versions store all of a cell so, while those
+    /// of others are decoded as any field.
+    fn asks_for_zipped(&self, scan: &FragmentScan<'_>) -> bool {
+        self.asks_for_coordinates() && !scan.fragment().footer().version.has_dimension_fields()
     }
 
     fn asks_for_coordinates(&self) -> bool {

@@ -17,6 +17,7 @@ use super::scatter::Scatter;
 use crate::budget::Job;
 use crate::field_buffer::copy_cells;
 use crate::fragment::FieldLists;
+use crate::read::explain::Cost;
 use crate::{CellBytes, EngineOptions, Error, FieldBuffer, Fragment};
 
 /// A field of a fragment, ready to decode its tiles; shared by the threads of a read.
@@ -103,6 +104,26 @@ impl<'f> FieldReader<'f> {
             }
         };
         data.saturating_add(if self.is_nullable() { cells } else { 0 })
+    }
+
+    /// What reading and decoding a whole tile costs.
+    pub(crate) fn cost(&self, tile: u64, cells: u64) -> Result<Cost, Error> {
+        let mut cost = self.validity_cost(tile, cells)?;
+        let length = |reader: &DataReader, offsets| reader.range(offsets, tile).map(|range| range.end - range.start);
+        let mut read_bytes = length(&self.fixed, &self.lists.offsets)?;
+        if let Some(var) = &self.var {
+            read_bytes += length(var, &self.lists.var_offsets)?;
+        }
+        let decoded_bytes = self.memory_bytes(tile, cells) - if self.is_nullable() { cells } else { 0 };
+        cost += Cost { tiles: 1, read_bytes, decoded_bytes, requests: 1 + u64::from(self.var.is_some()) };
+        Ok(cost)
+    }
+
+    /// What reading and decoding the validity of a tile costs.
+    pub(crate) fn validity_cost(&self, tile: u64, cells: u64) -> Result<Cost, Error> {
+        let Some(validity) = &self.validity else { return Ok(Cost::default()) };
+        let range = validity.range(&self.lists.validity_offsets, tile)?;
+        Ok(Cost { tiles: 1, read_bytes: range.end - range.start, decoded_bytes: cells, requests: 1 })
     }
 
     /// Reads and decodes a whole tile.

@@ -65,7 +65,7 @@ impl Axis {
     /// Cuts ranges (first and last cell) at the borders of tiles.
     pub(crate) fn new(ranges: &[(u64, u64)], extent: u64) -> Result<Self, Error> {
         let too_large = || Error::invalid("the ranges of a dense read hold more cells than memory can");
-        let mut slots = Vec::new();
+        let mut slots: Vec<Slot> = Vec::new();
         let mut target = 0_usize;
         for &(first, last) in ranges {
             let mut at = first;
@@ -73,7 +73,13 @@ impl Axis {
                 let tile = at / extent;
                 let tile_last = (tile * extent).saturating_add(extent - 1);
                 let len = usize::try_from(tile_last.min(last) - at + 1).map_err(|_| too_large())?;
-                slots.push(Slot { tile, source: at, target, len });
+                match slots.last_mut() {
+                    // Single cells side by side are as good as a range.
+                    Some(Slot { tile: before, source, len: cells, .. }) if *before == tile && *source + *cells as u64 == at => {
+                        *cells += len;
+                    }
+                    _ => slots.push(Slot { tile, source: at, target, len }),
+                }
                 target = target.checked_add(len).ok_or_else(too_large)?;
                 if tile_last >= last {
                     break;

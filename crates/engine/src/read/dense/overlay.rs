@@ -180,6 +180,12 @@ impl<'f> DenseFragment<'f> {
         Ok(Self { fragment, cells, kind })
     }
 
+    /// Whether the fragment may have cells between these, first and last along each dimension.
+    pub(crate) fn meets(&self, hull: &[(u64, u64)]) -> bool {
+        let cells = self.cells.start.iter().zip(&self.cells.len).zip(hull);
+        cells.into_iter().all(|((&start, &len), &(first, last))| start <= last && first <= start + (len - 1))
+    }
+
     /// What the fragment has for a piece; none when it does not reach into it.
     pub(crate) fn share(&self, piece: &Piece, grid: &Grid) -> Option<Share<'_>> {
         let part = self.cells.intersection(&piece.source)?;

@@ -7,7 +7,62 @@ use super::{CellRanges, Grid};
 /// The windows of a dense read, each of at most so many cells, in the order of the result; their cells one behind the
 /// other are the whole result.
 #[derive(Debug)]
-pub(crate) struct Windows {
+pub(crate) enum Windows {
+    /// Row by row, or column by column.
+    Cells(Cuts),
+    /// Tile by tile: windows of whole tiles, out of which `ranges` are cut.
+    Tiles {
+        /// The windows in units of tiles.
+        tiles: Cuts,
+        ranges: CellRanges,
+        extents: Vec<u64>,
+    },
+}
+
+impl Windows {
+    pub(crate) fn new(ranges: CellRanges, layout: Layout, grid: &Grid, max_cells: u64) -> Self {
+        if layout != Layout::GlobalOrder {
+            return Self::Cells(Cuts::new(ranges, layout == Layout::ColMajor, &grid.extents, max_cells));
+        }
+        let extents = grid.extents.clone();
+        let of_tiles = |(ranges, &extent): (&Vec<(u64, u64)>, &u64)| {
+            ranges.iter().map(|&(first, last)| (first / extent, last / extent)).collect()
+        };
+        let tiles: CellRanges = ranges.iter().zip(&extents).map(of_tiles).collect();
+        let units = vec![1; extents.len()];
+        Self::Tiles {
+            tiles: Cuts::new(tiles, !grid.tiles_row_major(), &units, max_cells / grid.tile_cells.max(1)),
+            ranges,
+            extents,
+        }
+    }
+}
+
+impl Iterator for Windows {
+    type Item = CellRanges;
+
+    fn next(&mut self) -> Option<CellRanges> {
+        match self {
+            Self::Cells(cuts) => cuts.next(),
+            Self::Tiles { tiles, ranges, extents } => {
+                let window = tiles.next()?;
+                let mut cells = Vec::with_capacity(window.len());
+                for ((tiles, extent), ranges) in window.into_iter().zip(&*extents).zip(&*ranges) {
+                    // One range per dimension: a read of several in global order is refused.
+                    let inside = tiles.into_iter().zip(ranges).map(|((first, last), &(low, high))| {
+                        ((first * extent).max(low), (last * extent).saturating_add(extent - 1).min(high))
+                    });
+                    cells.push(inside.collect());
+                }
+                Some(cells)
+            }
+        }
+    }
+}
+
+/// Windows of a box, each of at most so many cells.
+#[derive(Debug)]
+pub(crate) struct Cuts {
     ranges: CellRanges,
     /// The dimensions from the slowest to the fastest.
     order: Vec<usize>,
@@ -21,10 +76,10 @@ pub(crate) struct Windows {
     extent: u64,
 }
 
-impl Windows {
-    pub(crate) fn new(ranges: CellRanges, layout: Layout, grid: &Grid, max_cells: u64) -> Self {
+impl Cuts {
+    fn new(ranges: CellRanges, col_major: bool, extents: &[u64], max_cells: u64) -> Self {
         let mut order: Vec<usize> = (0..ranges.len()).collect();
-        if layout == Layout::ColMajor {
+        if col_major {
             order.reverse();
         }
         let len = |dimension: &usize| -> u64 {
@@ -43,7 +98,7 @@ impl Windows {
         }
         let cut = below.iter().position(|&cells| cells <= max_cells).unwrap_or(0);
         let step = (max_cells / below.get(cut).copied().unwrap_or(1).max(1)).max(1);
-        let extent = order.get(cut).and_then(|&dimension| grid.extents.get(dimension)).copied().unwrap_or(1);
+        let extent = order.get(cut).and_then(|&dimension| extents.get(dimension)).copied().unwrap_or(1);
         let empty = lens.contains(&0);
         let next = (!empty).then(|| vec![0; cut + 1]);
         Self { ranges, order, lens, cut, step, next, extent }
@@ -76,7 +131,7 @@ impl Windows {
     }
 }
 
-impl Iterator for Windows {
+impl Iterator for Cuts {
     type Item = CellRanges;
 
     fn next(&mut self) -> Option<CellRanges> {

@@ -1,5 +1,8 @@
 //! Dense cells of variable length: first how long each cell of the result is, then the bytes.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::DenseRead;
@@ -18,7 +21,7 @@ enum Source {
 
 /// A piece, the decoded tiles that show in it, and where each of its cells comes from, in the piece's order.
 struct VarPiece {
-    layers: Vec<FieldBuffer>,
+    layers: Vec<Arc<FieldBuffer>>,
     sources: Vec<Source>,
 }
 
@@ -62,11 +65,19 @@ impl DenseRead<'_> {
         group: Vec<(usize, Piece)>,
     ) -> Result<Vec<(usize, VarPiece)>, Error> {
         self.job.check_cancelled()?;
-        let decode = |(number, piece)| Ok((number, self.decode_piece(shape, readers, piece)?));
+        // All pieces of the group lie in one tile, which each fragment has once.
+        let mut tiles = HashMap::new();
+        let decode = |(number, piece)| Ok((number, self.decode_piece(shape, readers, piece, &mut tiles)?));
         group.into_iter().map(decode).collect()
     }
 
-    fn decode_piece(&self, shape: &ResultShape, readers: &[Option<FieldReader<'_>>], piece: Piece) -> Result<VarPiece, Error> {
+    fn decode_piece(
+        &self,
+        shape: &ResultShape,
+        readers: &[Option<FieldReader<'_>>],
+        piece: Piece,
+        tiles: &mut HashMap<usize, Arc<FieldBuffer>>,
+    ) -> Result<VarPiece, Error> {
         let cells = piece.source.len.iter().try_fold(1_usize, |cells, &len| cells.checked_mul(usize::try_from(len).ok()?));
         let cells = cells.ok_or_else(|| Error::invalid("a piece of the result does not fit into memory"))?;
         let mut decoded = Vec::new();
@@ -76,14 +87,21 @@ impl DenseRead<'_> {
             let share = self.fragments.get(number).and_then(|fragment| fragment.share(&piece, &self.grid));
             let (Some(share), Some(reader)) = (share, readers.get(number).and_then(Option::as_ref)) else { continue };
             match share {
-                Share::Tile { number, part } => {
-                    decoded.push(reader.read(number, self.grid.tile_cells, self.job)?);
+                Share::Tile { number: tile, part } => {
+                    decoded.push(match tiles.get(&number) {
+                        Some(known) => Arc::clone(known),
+                        None => {
+                            let new = Arc::new(reader.read(tile, self.grid.tile_cells, self.job)?);
+                            tiles.insert(number, Arc::clone(&new));
+                            new
+                        }
+                    });
                     let layer = layer_number(&decoded);
                     self.mark(shape, &piece, &part, &mut sources, |cell| Source::Cell { layer, cell });
                 }
                 Share::Cells(cells) => {
                     for cell in cells {
-                        decoded.push(self.read_sparse_tile(reader, cell.tile)?);
+                        decoded.push(Arc::new(self.read_sparse_tile(reader, cell.tile)?));
                         let (layer, index) = (layer_number(&decoded), u32::try_from(cell.index).unwrap_or(u32::MAX));
                         self.mark(shape, &piece, &cell.as_box(), &mut sources, |_| Source::Cell { layer, cell: index });
                     }
@@ -106,7 +124,7 @@ impl DenseRead<'_> {
     }
 }
 
-fn layer_number(layers: &[FieldBuffer]) -> u32 {
+fn layer_number(layers: &[Arc<FieldBuffer>]) -> u32 {
     u32::try_from(layers.len() - 1).unwrap_or(u32::MAX)
 }
 

@@ -46,6 +46,9 @@ impl Plan {
             }
             for found in rtree.search(|mbr| selection.cover(mbr)) {
                 let tile = found.tile as u64;
+                if !selection.has_tile(number, tile) {
+                    continue;
+                }
                 let Some(mbr) = rtree.leaves().get(found.tile) else { continue };
                 let cells = fragment.tile_cells(tile);
                 let cells = u32::try_from(cells).map_err(|_| too_many_cells(fragment, cells))?;

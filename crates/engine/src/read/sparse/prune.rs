@@ -35,23 +35,25 @@ enum Known {
 }
 
 impl Pruner {
-    /// Loads what the fragment stores about the fields of a condition.
-    pub(crate) fn new(array: &OpenArray, fragment: &Fragment, condition: &BoundCondition) -> Result<Self, Error> {
-        let mut fields = HashMap::new();
-        for name in condition.fields() {
-            fields.insert(name.to_owned(), known(array, fragment, name)?);
-        }
-        Ok(Self { fields })
+    /// Loads what the fragment stores about fields: those of a condition, for example.
+    pub(crate) fn new<'n>(array: &OpenArray, fragment: &Fragment, fields: impl Iterator<Item = &'n str>) -> Result<Self, Error> {
+        let load = |name: &str| Ok((name.to_owned(), known(array, fragment, name)?));
+        Ok(Self { fields: fields.map(load).collect::<Result<_, Error>>()? })
     }
 
     /// Whether the condition holds for the cells of a tile, as far as its statistics tell.
     pub(crate) fn verdict(&self, condition: &BoundCondition, tile: &TilePlan) -> Tri {
-        condition.prune(tile.cells.into(), |name| match self.fields.get(name) {
+        condition.prune(tile.cells.into(), |name| self.bounds(name, tile))
+    }
+
+    /// What is known about a field in a tile; none where the fragment lacks it.
+    pub(crate) fn bounds<'t>(&self, name: &str, tile: &'t TilePlan) -> Option<TileBounds<'t>> {
+        match self.fields.get(name) {
             Some(Known::Missing) => None,
             Some(Known::Dimension { index, datatype }) => Some(range_bounds(tile, *index, *datatype)),
             Some(Known::Lists { lists, datatype }) => Some(list_bounds(lists, *datatype, tile.tile)),
             Some(Known::Nothing) | None => Some(TileBounds::default()),
-        })
+        }
     }
 }
 
@@ -89,7 +91,7 @@ fn range_bounds(tile: &TilePlan, dimension: usize, datatype: Datatype) -> TileBo
     }
 }
 
-fn list_bounds(lists: &FieldStatisticsLists, datatype: Datatype, tile: u64) -> TileBounds<'_> {
+fn list_bounds(lists: &FieldStatisticsLists, datatype: Datatype, tile: u64) -> TileBounds<'static> {
     let index = usize::try_from(tile).unwrap_or(usize::MAX);
     let value = |list: &'_ TileMinMax| list.value(index).map(<[u8]>::to_vec);
     let (min, max) = (value(&lists.mins), value(&lists.maxes));

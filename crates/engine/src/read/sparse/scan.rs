@@ -37,10 +37,10 @@ impl<'r> FragmentScan<'r> {
         condition: Option<&'r BoundCondition>,
     ) -> Result<Self, Error> {
         let filters_times = fragment.footer().layout.has_timestamps() && !all_times_in_window(array, fragment)?;
-        let prune = |condition| -> Result<_, Error> {
+        let prune = |condition: &'r BoundCondition| -> Result<_, Error> {
             // A single tile is read as quickly as its statistics.
             let worthwhile = fragment.footer().sparse_tile_count > 1;
-            let pruner = if worthwhile { Pruner::new(array, fragment, condition)? } else { Pruner::default() };
+            let pruner = if worthwhile { Pruner::new(array, fragment, condition.fields())? } else { Pruner::default() };
             Ok((condition, pruner))
         };
         let condition = condition.map(prune).transpose()?;
@@ -89,10 +89,8 @@ impl<'r> FragmentScan<'r> {
     pub(crate) fn scan(&self, plan: &TilePlan, selection: &Selection, coordinates: bool, job: &Job) -> Result<SparseTile, Error> {
         job.check_cancelled()?;
         let verdict = self.verdict(plan);
-        let condition = self.condition.as_ref().map(|(condition, _)| *condition).filter(|_| verdict == Tri::Unknown);
-        let mut conditions = self.deletes.deletes.iter().map(|delete| &*delete.keeps).chain(condition);
-        let by_coordinate =
-            conditions.any(|condition| condition.fields().any(|field| self.fragment.schema().dimension(field).is_some()));
+        let condition = self.undecided(verdict);
+        let by_coordinate = self.by_coordinate(condition);
         // Where only ranges look at coordinates, those along dimensions without ranges are decoded near the cells kept.
         let some = !plan.whole && !by_coordinate && selection.looks_along_each();
         let mut columns = match coordinates || !plan.whole || by_coordinate {
@@ -100,7 +98,7 @@ impl<'r> FragmentScan<'r> {
             true => self.coordinates()?.read(plan.tile, job)?,
             false => Vec::new(),
         };
-        let mut kept = if plan.whole { Kept::All } else { selection.kept(&columns, plan.cells) };
+        let mut kept = if plan.whole { Kept::All } else { selection.kept(&columns, plan.cells, &plan.mbr) };
         if some && coordinates {
             self.coordinates()?.complete(&mut columns, plan.tile, &kept, job)?;
         }
@@ -123,6 +121,58 @@ impl<'r> FragmentScan<'r> {
         };
         let visible = (!visible.all()).then_some(visible);
         Ok(SparseTile { fragment: plan.fragment, tile: plan.tile, cells: plan.cells, coordinates, kept, visible, times })
+    }
+
+    /// The condition of the read, where statistics do not decide it.
+    fn undecided(&self, verdict: Tri) -> Option<&'r BoundCondition> {
+        self.condition.as_ref().map(|(condition, _)| *condition).filter(|_| verdict == Tri::Unknown)
+    }
+
+    /// The conditions that cells have to be compared with.
+    fn conditions<'c>(&'c self, condition: Option<&'c BoundCondition>) -> impl Iterator<Item = &'c BoundCondition> {
+        self.deletes.deletes.iter().map(|delete| &*delete.keeps).chain(condition)
+    }
+
+    fn by_coordinate(&self, condition: Option<&BoundCondition>) -> bool {
+        let is_dimension = |field| self.fragment.schema().dimension(field).is_some();
+        self.conditions(condition).any(|condition| condition.fields().any(is_dimension))
+    }
+
+    /// The fields that [`FragmentScan::scan`] decodes of a tile.
+    pub(crate) fn reads(&self, plan: &TilePlan, selection: &Selection, coordinates: bool) -> Vec<FieldId> {
+        let (schema, layout) = (self.fragment.schema(), self.fragment.footer().layout);
+        let verdict = self.verdict(plan);
+        let condition = self.undecided(verdict);
+        let mut fields = Vec::new();
+        let by_coordinate = self.by_coordinate(condition);
+        if coordinates || !plan.whole || by_coordinate {
+            if self.fragment.footer().version.has_dimension_fields() {
+                let all = coordinates || by_coordinate || !selection.looks_along_each();
+                let dimensions = (0..schema.domain.dimensions.len()).filter(|&dimension| all || selection.looks_along(dimension));
+                fields.extend(dimensions.map(FieldId::Dimension));
+            } else {
+                fields.push(FieldId::Coordinates);
+            }
+        }
+        fields.extend(layout.has_timestamps().then_some(FieldId::Timestamps));
+        if verdict == Tri::NoneMatch {
+            return fields;
+        }
+        fields.extend(layout.has_delete_metadata().then_some(FieldId::DeleteTimestamps));
+        let mut names: Vec<&str> = self.conditions(condition).flat_map(BoundCondition::fields).collect();
+        names.sort_unstable();
+        names.dedup();
+        fields.extend(names.into_iter().filter_map(|name| self.attribute(name)).map(FieldId::Attribute));
+        fields
+    }
+
+    /// The attribute of the fragment that a condition means.
+    fn attribute(&self, field: &str) -> Option<usize> {
+        let (index, attribute) = self.fragment.schema().attribute(field).filter(|_| field != crate::TIMESTAMPS_FIELD)?;
+        let expected = self.array.schema().attribute(field).map(|(_, attribute)| attribute);
+        let same = expected
+            .is_none_or(|expected| expected.datatype == attribute.datatype && expected.cell_val_num == attribute.cell_val_num);
+        same.then_some(index)
     }
 
     /// Whether the condition of the read holds in a tile, as far as its statistics tell; without one it holds.
@@ -212,13 +262,7 @@ impl Columns<'_, '_> {
         if let Some((index, _)) = schema.dimension(field) {
             return Ok(self.coordinates.get(index).cloned());
         }
-        let Some((index, attribute)) = schema.attribute(field) else { return Ok(None) };
-        let expected = self.scan.array.schema().attribute(field).map(|(_, attribute)| attribute);
-        let same = expected
-            .is_none_or(|expected| expected.datatype == attribute.datatype && expected.cell_val_num == attribute.cell_val_num);
-        if !same {
-            return Ok(None);
-        }
+        let Some(index) = self.scan.attribute(field) else { return Ok(None) };
         let reader = self.scan.reader(FieldId::Attribute(index))?;
         reader.read(self.plan.tile, self.plan.cells.into(), self.job).map(Some)
     }

@@ -1,6 +1,7 @@
 //! Cuts a sparse read into parts that follow each other in the order of the result and fit into a memory budget.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use talavera_fragment::Cover;
 use talavera_schema::Range;
@@ -67,7 +68,7 @@ impl Splitter {
             if plan.tiles.len() == 1 || read.memory_bytes(&plan)? <= self.target_bytes {
                 return Ok(Some((part.selection, plan)));
             }
-            match self.order.as_ref().and_then(|order| cut(&part.selection, &plan, order)) {
+            match self.order.as_ref().and_then(|order| cut(&part.selection, &plan, order, Middle::OfKeys)) {
                 Some((low, high)) if part.decodes < DECODES * ONCE => {
                     let tiles = |half: &Selection| plan.tiles.iter().filter(|tile| half.cover(&tile.mbr) != Cover::None).count();
                     let after = (tiles(&low) + tiles(&high)) as u64;
@@ -101,8 +102,17 @@ impl Splitter {
     }
 }
 
+/// Where a selection is cut along a dimension of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Middle {
+    /// Halfway between its ends.
+    OfKeys,
+    /// Where about as many cells lie on both sides.
+    OfCells,
+}
+
 /// Two selections, the first wholly before the second in the order, that together are the one given.
-fn cut(selection: &Selection, plan: &Plan, order: &CellOrder) -> Option<(Selection, Selection)> {
+pub(crate) fn cut(selection: &Selection, plan: &Plan, order: &CellOrder, middle: Middle) -> Option<(Selection, Selection)> {
     for &component in &order.components {
         let (dimension, by_tile) = match component {
             Component::Tile(dimension) => (dimension, true),
@@ -110,15 +120,20 @@ fn cut(selection: &Selection, plan: &Plan, order: &CellOrder) -> Option<(Selecti
             Component::Hilbert => return None,
         };
         let axis = selection.axes.get(dimension)?;
+        // In the upper half, so that a selection of two keys is cut between them.
+        let middle_of = |low: u64, high: u64| match middle {
+            Middle::OfKeys => low + (high - low) / 2 + 1,
+            Middle::OfCells => median(&plan.tiles, dimension, low, high).clamp(low + 1, high),
+        };
         let halves = match Hull::of(axis, &plan.tiles, dimension)? {
             Hull::Keys(low, high) if by_tile => {
                 let tiles = (*order.tiles.get(dimension)?)?;
-                let middle = tiles.first_key_of(tiles.tile(low / 2 + high / 2))?;
+                let middle = tiles.first_key_of(tiles.tile(middle_of(low, high) - 1))?;
                 // The middle may share its tile with the low end; then the tile behind it is where to cut.
                 let middle = if middle > low { middle } else { tiles.first_key_of(tiles.tile(low).checked_add(1)?)? };
                 (low < middle && middle <= high).then(|| axis.cut_keys(middle))
             }
-            Hull::Keys(low, high) => (low < high).then(|| axis.cut_keys(low + (high - low) / 2 + 1)),
+            Hull::Keys(low, high) => Some(axis.cut_keys(middle_of(low, high))),
             Hull::Text(_) if by_tile => None,
             Hull::Text(middle) => middle.map(|middle| axis.cut_text(&middle)),
             Hull::Single => None,
@@ -127,7 +142,7 @@ fn cut(selection: &Selection, plan: &Plan, order: &CellOrder) -> Option<(Selecti
             let with = |axis: AxisSelection| {
                 let mut half = selection.clone();
                 if let Some(target) = half.axes.get_mut(dimension) {
-                    *target = axis;
+                    *target = Arc::new(axis);
                 }
                 half
             };
@@ -139,6 +154,24 @@ fn cut(selection: &Selection, plan: &Plan, order: &CellOrder) -> Option<(Selecti
         }
     }
     None
+}
+
+/// The key below which about half of the cells of some tiles lie, each tile taken to lie in its middle.
+fn median(tiles: &[TilePlan], dimension: usize, low: u64, high: u64) -> u64 {
+    let middle = |tile: &TilePlan| {
+        let (start, end) = tile.mbr.0.get(dimension).and_then(range_keys).unwrap_or((low, high));
+        let (start, end) = (start.clamp(low, high), end.clamp(low, high));
+        (start + end.saturating_sub(start) / 2, u64::from(tile.cells))
+    };
+    let mut middles: Vec<(u64, u64)> = tiles.iter().map(middle).collect();
+    middles.sort_unstable();
+    let half = middles.iter().map(|(_, cells)| cells).sum::<u64>() / 2;
+    let mut before = 0;
+    let found = middles.iter().find(|(_, cells)| {
+        before += cells;
+        before > half
+    });
+    found.map_or(low, |(key, _)| *key)
 }
 
 /// What the tiles of a plan span along one dimension, within a selection.
