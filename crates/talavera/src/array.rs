@@ -4,11 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use talavera_condition::QueryCondition;
-use talavera_engine::{ArrayMetadata, OpenArray, TimeWindow};
+use talavera_engine::{
+    ArrayMetadata, CellBytes, FieldBuffer, Labels, OpenArray, ReadPart, TimeWindow, WriteOptions, write_labels,
+};
 use talavera_schema::{ArraySchema, Enumeration, NdRange};
 use talavera_storage::Storage;
+use talavera_types::{CellValNum, Datatype};
 
-use crate::{CreateOptions, Delete, Error, Evolve, FragmentInfo, MetadataEdit, OpenOptions, Read, Write, Writer};
+use crate::range::along_dimension;
+use crate::{
+    CreateOptions, Delete, Error, Evolve, FragmentInfo, MetadataEdit, OpenOptions, RangeEnd, Read, Value, Write, Writer,
+};
 
 /// An array, opened at a moment in time.
 ///
@@ -81,6 +87,79 @@ impl Array {
     /// A question to the array: which cells, which fields, in which order.
     pub fn read(&self) -> Read<'_> {
         Read::new(&self.open)
+    }
+
+    /// The read of a part, of the array that [`OpenOptions::open_part`] gives.
+    ///
+    /// # Errors
+    /// When the array was opened otherwise, and for a part that was damaged on its way.
+    pub fn read_part(&self, part: &ReadPart) -> Result<Read<'_>, Error> {
+        Read::of_part(&self.open, part)
+    }
+
+    /// The labels of a dimension, by the name of the dimension label.
+    ///
+    /// # Errors
+    /// When the schema has no such label, when there are no labels yet or some are missing in between, and when they cannot
+    /// be read.
+    pub fn labels(&self, name: &str) -> Result<Labels, Error> {
+        Ok(self.open.labels(name)?)
+    }
+
+    /// Writes labels of a dimension, for the indices from `first` on, and gives the name of the new fragment of the labels'
+    /// own array.
+    ///
+    /// ```
+    /// use talavera::{Array, ArrayBuilder, DataOrder, Datatype, DimensionLabel};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("array");
+    /// let heights = DimensionLabel::internal(0, 0, "height", DataOrder::Increasing, Datatype::Float64);
+    /// let schema = ArrayBuilder::dense().dimension("level", 0..=9_i32, 5).attribute::<i64>("wind");
+    /// let array = schema.with(|schema| schema.label(heights)).create(&path)?;
+    /// array.write_labels("height", 0, &[0.5, 10.0, 80.0, 120.0])?;
+    /// array.write().range("level", 0..=3).column("wind", &[2_i64, 3, 5, 8]).commit()?;
+    ///
+    /// let array = array.reopen()?;
+    /// assert_eq!(array.read().label_range("height", 5.0..=100.0).values::<i64>("wind")?, [3, 5]);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the schema has no such label, when the values are not of its datatype or not strictly in its order, and when
+    /// storage fails.
+    pub fn write_labels<T: Value>(&self, name: &str, first: impl RangeEnd, values: &[T]) -> Result<String, Error> {
+        let label = self.schema().label(name);
+        let datatype = label.map_or(T::DATATYPE, |label| label.datatype);
+        if !T::holds(datatype) {
+            return Err(Error::ValueType { field: name.to_owned(), datatype, wanted: std::any::type_name::<T>() });
+        }
+        let values = FieldBuffer::new(datatype, CellValNum::ONE, T::to_cell_bytes(values), None, None)?;
+        self.write_label_cells(name, first, values)
+    }
+
+    /// As [`Array::write_labels`], for labels of text.
+    ///
+    /// # Errors
+    /// As [`Array::write_labels`].
+    pub fn write_text_labels<S: AsRef<str>>(&self, name: &str, first: impl RangeEnd, values: &[S]) -> Result<String, Error> {
+        let text: String = values.iter().map(AsRef::as_ref).collect();
+        let mut end = 0;
+        let ends = values.iter().map(|value| {
+            end += value.as_ref().len() as u64;
+            end
+        });
+        let offsets = std::iter::once(0).chain(ends).collect();
+        let bytes = CellBytes::copied(text.as_bytes());
+        let values = FieldBuffer::new(Datatype::StringAscii, CellValNum::Var, bytes, Some(offsets), None)?;
+        self.write_label_cells(name, first, values)
+    }
+
+    fn write_label_cells(&self, name: &str, first: impl RangeEnd, values: FieldBuffer) -> Result<String, Error> {
+        let (storage, root, options) = (Arc::clone(&self.storage), self.open.root(), self.open.options().clone());
+        let index = self.schema().label(name).and_then(|label| usize::try_from(label.dimension).ok()).unwrap_or(0);
+        let (_, first) = along_dimension(self.schema(), index.into(), first.into_value())?;
+        Ok(write_labels(storage, root, options, name, &first, values, WriteOptions::default())?)
     }
 
     /// The array as it is now, with the key, the threads and the limits that this one was opened with.

@@ -33,6 +33,14 @@ pub enum Error {
         /// The name in quotes, or the index.
         dimension: String,
     },
+    /// A point has another number of coordinates than the array has dimensions.
+    #[error("a point has {found} coordinates, the array {expected} dimensions")]
+    PointLength {
+        /// Coordinates of the point.
+        found: usize,
+        /// Dimensions of the array.
+        expected: usize,
+    },
     /// The array, or the result, has no field of this name.
     #[error("there is no field '{field}'")]
     UnknownField {

@@ -37,17 +37,18 @@ pub use group_edit::GroupEdit;
 pub use metadata_edit::{IntoMetadata, MetadataEdit};
 pub use object::{Object, copy, list, object_type, remove, remove_group, rename, walk};
 pub use open_options::OpenOptions;
-pub use range::{AskedRange, DimensionKey, IntoRange, RangeEnd, RangeValue};
+pub use range::{AskedRange, DimensionKey, IntoPoint, IntoRange, RangeEnd, RangeValue};
 pub use read::{Order, Read};
 pub use value::Value;
-pub use write::{Stream, Write, Writer};
+pub use write::{DenseStream, Stream, Write, Writer};
 
 #[doc(no_inline)]
 pub use talavera_condition::{Comparison, ConditionError, Literal, QueryCondition, TextError, field};
 #[doc(no_inline)]
 pub use talavera_engine::{
-    Aggregate, AggregateValue, ArrayMetadata, CancelToken, CellBytes, Duplicates, EncryptionKey, Error as EngineError,
-    FieldBuffer, GroupMember, MetadataValue, OpenArray, OpenGroup, Progress, TIMESTAMPS_FIELD, ThreadPool, TimeWindow, WalkOrder,
+    Aggregate, AggregateValue, ArrayMetadata, CancelToken, CellBytes, CellCount, Cost, Duplicates, EncryptionKey,
+    Error as EngineError, Explanation, FieldBuffer, FieldPlan, FieldStatistics, FragmentPlan, GroupMember, Labels, MetadataValue,
+    OpenArray, OpenGroup, Progress, ReadPart, SkipReason, SplitBy, TIMESTAMPS_FIELD, ThreadPool, TimeWindow, WalkOrder,
     enumeration_file_name,
 };
 #[doc(no_inline)]

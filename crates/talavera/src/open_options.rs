@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use talavera_engine::{ArrayWriter, EncryptionKey, EngineOptions, OpenArray, OpenGroup, ThreadPool, TimeWindow};
+use talavera_engine::{ArrayWriter, EncryptionKey, EngineOptions, OpenArray, OpenGroup, ReadPart, ThreadPool, TimeWindow};
 use talavera_storage::{LocalStorage, ObjectPath, Storage, StorageError};
 
 use crate::{Array, Error, Group, Writer};
@@ -118,6 +118,25 @@ impl OpenOptions {
     /// As [`OpenOptions::open`].
     pub fn open_in(&self, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Array, Error> {
         let found = OpenArray::open(Arc::clone(&storage), root, self.window(), self.engine.clone());
+        Ok(Array::new(found.map_err(|error| named(error, &*storage))?, storage))
+    }
+
+    /// Opens the array in a local folder as the read saw it that a part was split off. The times of these options do not
+    /// matter: the part has its own.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`]; when fragments of the part have been vacuumed since.
+    pub fn open_part(&self, part: &ReadPart, path: impl AsRef<Path>) -> Result<Array, Error> {
+        let (storage, root) = locate(path.as_ref())?;
+        self.open_part_in(part, storage, root)
+    }
+
+    /// As [`OpenOptions::open_part`], for the array at `root` in any storage.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open_part`].
+    pub fn open_part_in(&self, part: &ReadPart, storage: Arc<dyn Storage>, root: ObjectPath) -> Result<Array, Error> {
+        let found = part.open_at(Arc::clone(&storage), root, self.engine.clone());
         Ok(Array::new(found.map_err(|error| named(error, &*storage))?, storage))
     }
 

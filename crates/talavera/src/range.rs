@@ -1,12 +1,18 @@
 //! Ranges as Rust writes them, and what they mean along a dimension.
 
 mod along;
+mod points;
 
 use std::ops::{self, Bound};
 
-use talavera_schema::{ArraySchema, Range};
+use talavera_engine::OpenArray;
+use talavera_schema::{ArraySchema, Dimension, Range};
+use talavera_types::Datatype;
 
 use crate::Error;
+
+pub use points::IntoPoint;
+pub(crate) use points::columns as point_columns;
 
 /// What can be asked for along a dimension: a Rust range, a single value, or a [`Range`] with its datatype.
 ///
@@ -58,18 +64,36 @@ pub enum DimensionKey<'n> {
     Index(usize),
 }
 
+/// Which dimension is meant.
+pub(crate) fn dimension<'s>(schema: &'s ArraySchema, key: DimensionKey<'_>) -> Result<(usize, &'s Dimension), Error> {
+    let found = match key {
+        DimensionKey::Name(name) => schema.dimension(name),
+        DimensionKey::Index(index) => schema.domain.dimensions.get(index).map(|dimension| (index, dimension)),
+    };
+    found.ok_or_else(|| Error::UnknownDimension { dimension: key.to_string() })
+}
+
 /// Which dimension is meant, and what the range is along it.
 pub(crate) fn along_dimension(
     schema: &ArraySchema,
     key: DimensionKey<'_>,
     range: impl IntoRange,
 ) -> Result<(usize, Range), Error> {
-    let found = match key {
-        DimensionKey::Name(name) => schema.dimension(name),
-        DimensionKey::Index(index) => schema.domain.dimensions.get(index).map(|dimension| (index, dimension)),
-    };
-    let (index, dimension) = found.ok_or_else(|| Error::UnknownDimension { dimension: key.to_string() })?;
+    let (index, dimension) = dimension(schema, key)?;
     Ok((index, range.into_range().along(dimension, whole(schema, index))?))
+}
+
+/// The dimension that is labelled, and the indices whose labels lie in a range.
+pub(crate) fn of_labels(array: &OpenArray, label: &str, range: impl IntoRange) -> Result<(usize, Range), Error> {
+    let labels = array.labels(label)?;
+    let (span, datatype) = (labels.span(), labels.label().datatype);
+    // Labels are along a dimension of their own, as far as a range is concerned.
+    let along = match &span {
+        Some(span) if datatype != Datatype::StringAscii => Dimension::new(label, datatype, span.clone(), None),
+        _ => Dimension::string(label),
+    };
+    let indices = labels.indices_of(&range.into_range().along(&along, span.as_ref())?)?;
+    Ok((labels.dimension(), indices))
 }
 
 /// All values along a dimension: the current domain, or else the domain.

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use talavera_condition::QueryCondition;
-use talavera_engine::{Aggregate, AggregateValue, CancelToken, OpenArray, Progress, ReadQuery, TIMESTAMPS_FIELD};
+use talavera_engine::{
+    Aggregate, AggregateValue, CancelToken, Explanation, FieldBuffer, OpenArray, Progress, ReadPart, ReadQuery, SplitBy,
+    TIMESTAMPS_FIELD,
+};
 use talavera_schema::{ArraySchema, Field, NdRange, Range};
 use talavera_types::{CellValNum, Datatype, Layout};
 
 use crate::cells::single;
 use crate::range;
-use crate::{Cells, DimensionKey, Error, IntoRange, Value};
+use crate::{Cells, DimensionKey, Error, IntoPoint, IntoRange, Value};
 
 /// A read of an array: built up, then run.
 ///
@@ -28,7 +31,7 @@ use crate::{Cells, DimensionKey, Error, IntoRange, Value};
 #[must_use = "a read does nothing until it is run"]
 pub struct Read<'a> {
     pub(crate) array: &'a OpenArray,
-    /// The ranges added, for each dimension.
+    /// The ranges added, for each dimension of a dense array.
     pub(crate) ranges: Vec<Vec<Range>>,
     pub(crate) order: Order,
     /// The question, or what went wrong first in asking it; so building needs no question marks.
@@ -66,6 +69,10 @@ impl<'a> Read<'a> {
         Self { array, ranges, order: Order::default(), query: Ok(array.query()) }
     }
 
+    pub(crate) fn of_part(array: &'a OpenArray, part: &ReadPart) -> Result<Self, Error> {
+        Ok(Self { query: Ok(part.query(array)?), ..Self::new(array) })
+    }
+
     /// Adds a range along a dimension, named or by index; see [`IntoRange`] for what ranges can be. A dimension without
     /// ranges is read whole.
     ///
@@ -75,11 +82,12 @@ impl<'a> Read<'a> {
     /// The read fails when the range is empty, has values that the dimension cannot have, or reaches out of the domain of
     /// a dense array or the current domain of any.
     pub fn range<'n>(mut self, dimension: impl Into<DimensionKey<'n>>, range: impl IntoRange) -> Self {
-        let found = range::along_dimension(self.array.schema(), dimension.into(), range);
+        let schema = self.array.schema();
+        let found = range::along_dimension(schema, dimension.into(), range);
         self.query = self.query.and_then(|query| {
             let (index, range) = found?;
             let query = query.range(index, range.clone())?;
-            if let Some(ranges) = self.ranges.get_mut(index) {
+            if let Some(ranges) = self.ranges.get_mut(index).filter(|_| schema.is_dense()) {
                 ranges.push(range);
             }
             Ok(query)
@@ -95,9 +103,69 @@ impl<'a> Read<'a> {
     /// assert_eq!(count, [-2104063334, -102885132]);
     /// # Ok::<(), talavera::Error>(())
     /// ```
-    pub fn ranges<'n, R: IntoRange>(self, dimension: impl Into<DimensionKey<'n>>, ranges: impl IntoIterator<Item = R>) -> Self {
-        let dimension = dimension.into();
-        ranges.into_iter().fold(self, |read, range| read.range(dimension, range))
+    ///
+    /// There may be millions of them: time and memory grow with their number, and not with that of the combinations that
+    /// the ranges of several dimensions make.
+    pub fn ranges<'n, R: IntoRange>(
+        mut self,
+        dimension: impl Into<DimensionKey<'n>>,
+        ranges: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let schema = self.array.schema();
+        let found = range::dimension(schema, dimension.into()).and_then(|(index, dimension)| {
+            let whole = range::whole(schema, index);
+            let ranges = ranges.into_iter().map(|range| range.into_range().along(dimension, whole));
+            Ok((index, ranges.collect::<Result<Vec<_>, _>>()?))
+        });
+        self.query = self.query.and_then(|query| {
+            let (index, ranges) = found?;
+            if let Some(known) = self.ranges.get_mut(index).filter(|_| schema.is_dense()) {
+                known.extend_from_slice(&ranges);
+            }
+            Ok(query.ranges(index, ranges)?)
+        });
+        self
+    }
+
+    /// Only the cells of a sparse array at these points, each with a coordinate for each dimension.
+    ///
+    /// A point that has no cell is no mistake, nor is one that is named twice. [`Read::ranges`] along several dimensions
+    /// mean each combination of coordinates; points do not.
+    ///
+    /// ```
+    /// let array = talavera::Array::open("tests/data/sparse_overwrite")?;
+    /// let cells = array.read().points([(7, 47), (13, 12)]).cells()?;
+    /// assert_eq!(cells.values::<i64>("v")?, [-281691458051296472]);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    pub fn points<P: IntoPoint>(self, points: impl IntoIterator<Item = P>) -> Self {
+        match range::point_columns(self.array.schema(), points) {
+            Ok(columns) => self.point_columns(&columns),
+            Err(error) => Self { query: self.query.and(Err(error)), ..self },
+        }
+    }
+
+    /// As [`Read::points`], given by a column of coordinates for each dimension, such as another read gives them.
+    pub fn point_columns(mut self, columns: &[FieldBuffer]) -> Self {
+        self.query = self.query.and_then(|query| Ok(query.points(columns)?));
+        self
+    }
+
+    /// Adds the range of those indices of a dimension whose labels lie in a range of labels; `label` is the name of the
+    /// dimension label.
+    ///
+    /// The read fails when the array has no such label, and when none of its values lies in the range. See
+    /// [`Array::write_labels`](crate::Array::write_labels) for an example.
+    pub fn label_range(mut self, label: &str, range: impl IntoRange) -> Self {
+        let found = range::of_labels(self.array, label, range);
+        self.query = self.query.and_then(|query| {
+            let (index, range) = found?;
+            if let Some(known) = self.ranges.get_mut(index).filter(|_| self.array.schema().is_dense()) {
+                known.push(range.clone());
+            }
+            Ok(query.range(index, range)?)
+        });
+        self
     }
 
     /// Adds a range along each dimension: those of a fragment's or array's non-empty domain, for example.
@@ -136,6 +204,16 @@ impl<'a> Read<'a> {
     /// The most memory that the read may hold at once, its result included, in bytes.
     pub fn memory_limit(self, bytes: u64) -> Self {
         self.with(|query| query.memory_limit(bytes))
+    }
+
+    /// About how many bytes of memory a batch takes while it is read; without it half of the memory limit, or 64 MB.
+    pub fn batch_bytes(self, bytes: u64) -> Self {
+        self.with(|query| query.batch_bytes(bytes))
+    }
+
+    /// The most cells that a batch has.
+    pub fn batch_rows(self, cells: usize) -> Self {
+        self.with(|query| query.batch_rows(cells))
     }
 
     /// A token by which another thread may stop the read.
@@ -208,6 +286,45 @@ impl<'a> Read<'a> {
             [AggregateValue::Unsigned(cells)] => Ok(*cells),
             _ => Ok(0),
         }
+    }
+
+    /// What the read would do: which fragments and tiles it needs, and why not the others; bytes and requests. Metadata are
+    /// read for it, cells are not.
+    ///
+    /// ```
+    /// # let array = talavera::Array::open("tests/data/dense_2d_overlap")?;
+    /// let plan = array.read().range("y", 2).fields(["count"]).explain()?;
+    /// assert!(plan.exact && plan.total.tiles > 0);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the question does not fit the array; whatever is wrong with metadata.
+    pub fn explain(self) -> Result<Explanation, Error> {
+        Ok(self.query?.explain()?)
+    }
+
+    /// The read in disjoint parts, plain data that other processes read alone; see
+    /// [`OpenOptions::open_part`](crate::OpenOptions::open_part).
+    ///
+    /// ```
+    /// use talavera::{Array, OpenOptions, SplitBy};
+    ///
+    /// let path = "tests/data/dense_2d_overlap";
+    /// let parts = Array::open(path)?.read().fields(["count"]).split(SplitBy::Parts(3))?;
+    /// let mut cells = 0;
+    /// for part in parts {
+    ///     let array = OpenOptions::new().open_part(&part, path)?;
+    ///     cells += array.read_part(&part)?.cells()?.len();
+    /// }
+    /// assert_eq!(cells, 63);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Read::explain`].
+    pub fn split(self, by: SplitBy) -> Result<Vec<ReadPart>, Error> {
+        Ok(self.query?.split(by)?)
     }
 
     /// The values of one field, which must have one value in each cell, and no nulls.

@@ -63,6 +63,28 @@ impl Writer {
         Stream { writer: &self.writer, options: WriteOptions::default(), open: None }
     }
 
+    /// A new fragment of a dense array, whose cells come in global order over as many calls as it takes: tile by tile of the
+    /// rectangle that these ranges span, which consists of whole tiles. Dimensions without a range are written whole.
+    ///
+    /// ```
+    /// use talavera::{ArrayBuilder, Writer};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("array");
+    /// ArrayBuilder::dense().dimension("x", 0..=999_i64, 100).attribute::<f32>("v").create(&path)?;
+    /// let writer = Writer::open(&path)?;
+    /// let mut stream = writer.dense_stream().range("x", 0..300);
+    /// for _ in 0..3 {
+    ///     stream.append(writer.columns().column("v", &[0.5_f32; 100]))?;
+    /// }
+    /// stream.finish()?;
+    /// assert_eq!(talavera::Array::open(&path)?.read().range("x", 0..300).values::<f32>("v")?, [0.5; 300]);
+    /// # Ok::<(), talavera::Error>(())
+    /// ```
+    pub fn dense_stream(&self) -> DenseStream<'_> {
+        DenseStream { writer: &self.writer, ranges: Ok(Vec::new()), options: WriteOptions::default(), open: None }
+    }
+
     /// Cells for [`Stream::append`].
     pub fn columns(&self) -> Columns {
         Columns::new(Ok(self.writer.clone()))
@@ -304,4 +326,72 @@ impl Stream<'_> {
 
     /// Leaves nothing of the cells behind, as dropping does.
     pub fn abort(self) {}
+}
+
+/// A new fragment of a dense array, whose cells come in global order over as many calls as it takes.
+///
+/// Nothing of it is seen before [`DenseStream::finish`]; aborted or dropped before, nothing of it stays.
+#[derive(Debug)]
+#[must_use = "a stream does nothing until it is finished"]
+pub struct DenseStream<'w> {
+    writer: &'w ArrayWriter,
+    ranges: Result<Vec<(usize, Range)>, Error>,
+    options: WriteOptions,
+    /// Begun by the first cells.
+    open: Option<talavera_engine::DenseStream<'w>>,
+}
+
+impl<'w> DenseStream<'w> {
+    /// The range along a dimension; the last one counts. Without effect once there are cells.
+    pub fn range<'n>(mut self, dimension: impl Into<DimensionKey<'n>>, range: impl IntoRange) -> Self {
+        let found = along_dimension(self.writer.schema(), dimension.into(), range);
+        self.ranges = self.ranges.and_then(|mut ranges| {
+            // The first range of a dimension is the one that is taken.
+            ranges.insert(0, found?);
+            Ok(ranges)
+        });
+        self
+    }
+
+    /// The time of the write, as [`Write::at`]. Without effect once there are cells.
+    pub fn at(mut self, timestamp_ms: u64) -> Self {
+        self.options.timestamp = Some(timestamp_ms);
+        self
+    }
+
+    /// Takes more cells, which follow those before in the array's global order.
+    ///
+    /// # Errors
+    /// As [`Write::commit`]; for a sparse array, for ranges that are not whole tiles, and for more cells than they have.
+    pub fn append(&mut self, columns: Columns) -> Result<(), Error> {
+        let (_, fields) = columns.finish()?;
+        if self.open.is_none() {
+            self.open = Some(self.begin()?);
+        }
+        if let Some(stream) = &mut self.open {
+            stream.append(fields)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the cells visible and gives the name of the new fragment.
+    ///
+    /// # Errors
+    /// As [`Write::commit`]; when cells are missing.
+    pub fn finish(mut self) -> Result<String, Error> {
+        let stream = match self.open.take() {
+            Some(stream) => stream,
+            None => self.begin()?,
+        };
+        Ok(stream.finish()?)
+    }
+
+    /// Leaves nothing of the cells behind, as dropping does.
+    pub fn abort(self) {}
+
+    fn begin(&mut self) -> Result<talavera_engine::DenseStream<'w>, Error> {
+        let ranges = std::mem::replace(&mut self.ranges, Ok(Vec::new()))?;
+        let subarray = subarray(self.writer.schema(), &ranges)?;
+        Ok(self.writer.stream_dense(&subarray, self.options)?)
+    }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use talavera::{Array, CancelToken, Cells, Error, NdRange, Order, Range, TIMESTAMPS_FIELD};
+use talavera::{Array, ArrayBuilder, CancelToken, Cells, Error, NdRange, Order, QueryCondition, Range, TIMESTAMPS_FIELD};
 
 /// INT32 fill.
 const FILL: i32 = i32::MIN;
@@ -260,4 +260,46 @@ fn the_times_of_cells_can_be_read() {
     let cells = array.read().fields(["id", TIMESTAMPS_FIELD]).range("id", "0"..="1cib").order(Order::RowMajor).cells().unwrap();
     assert_eq!(cells.values::<u64>(TIMESTAMPS_FIELD).unwrap(), [1010, 1010, 1010, 1020]);
     assert_eq!(array.read().range("id", "1cib").values::<u64>(TIMESTAMPS_FIELD).unwrap(), [1020]);
+}
+
+#[test]
+fn conditions_name_the_values_of_enumerations_in_dense_and_sparse_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let colors = || {
+        let values = ["red", "green", "blue"];
+        talavera::enumeration("colors", talavera::Datatype::StringUtf8, talavera::CellValNum::Var, true, values).unwrap()
+    };
+    let indices = [0_u8, 1, 2, 1, 0];
+    for (sparse, builder) in [(false, ArrayBuilder::dense()), (true, ArrayBuilder::sparse())] {
+        let path = folder.path().join(sparse.to_string());
+        let builder = builder.dimension("x", 1..=5_i64, 5).enumerated_attribute::<u8>("color", colors());
+        let array = builder.create(&path).unwrap();
+        let write = array.write().column("color", &indices);
+        let write = if sparse { write.column("x", &[1_i64, 2, 3, 4, 5]) } else { write };
+        write.commit().unwrap();
+        let array = array.reopen().unwrap();
+        let checks: [(&str, &[u8]); 5] = [
+            ("color = 'green'", &[1, 1]),
+            ("color in ('red', 'blue')", &[0, 2, 0]),
+            // Ordered as in the enumeration, not as text.
+            ("color >= 'green'", &[1, 2, 1]),
+            ("color = 'violet'", &[]),
+            ("color != 'violet' and x > 3", &[1, 0]),
+        ];
+        for (text, expected) in checks {
+            let read = array.read().condition(QueryCondition::from_text(text).unwrap()).order(Order::RowMajor);
+            let found = read.values::<u8>("color").unwrap();
+            // A dense result keeps its shape: other cells are the fill value.
+            let found: Vec<u8> = found.into_iter().filter(|&index| sparse || index != u8::MAX).collect();
+            assert_eq!(found, expected, "{text}, sparse: {sparse}");
+        }
+    }
+}
+
+#[test]
+fn points_must_have_a_coordinate_for_each_dimension() {
+    let array = array("sparse_overwrite");
+    let error = array.read().points([vec![7_i64, 47, 1]]).cells().unwrap_err();
+    assert_eq!(error.to_string(), "a point has 3 coordinates, the array 2 dimensions");
+    assert!(array.read().points(std::iter::empty::<[i64; 2]>()).cells().unwrap().is_empty());
 }
