@@ -43,6 +43,10 @@ pub(crate) enum Command {
     Count(CountArgs),
     /// Minimum, maximum, sum, mean and nulls of each field
     Stats(StatsArgs),
+    /// Says what a read would do: fragments, tiles, bytes, requests
+    Explain(ExplainArgs),
+    /// Cuts a read into parts that `read --part` reads alone, anywhere
+    Split(SplitArgs),
     /// Makes an array by a schema
     Create(CreateArgs),
     /// Writes the cells of a file into an array
@@ -101,16 +105,33 @@ pub(crate) struct LsArgs {
     pub(crate) json: bool,
 }
 
-/// Which cells and fields to read, in which order.
-#[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
+/// Which cells to read.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct CellArgs {
     /// Only cells with this coordinate between LO and HI, both included; may be repeated. Either end may be left out,
     /// and a single value stands for both. Strings that hold `..` go in double quotes: 'id="a..b".."c"'
     #[arg(long = "range", value_name = "DIM=LO..HI", allow_hyphen_values = true)]
     pub(crate) ranges: Vec<String>,
+    /// A file with more ranges, one on a line, as --range takes them; millions of them are welcome
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ranges_from: Option<PathBuf>,
+    /// Only cells whose label is between LO and HI, both included, by the name of a dimension label
+    #[arg(long = "label-range", value_name = "LABEL=LO..HI", allow_hyphen_values = true)]
+    pub(crate) label_ranges: Vec<String>,
     /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
     #[arg(long, value_name = "TEXT")]
     pub(crate) condition: Option<String>,
+    /// The memory that the read may take: 512MB, 2GiB. Without it, batches take 64 MiB, and reads that come as a whole
+    /// (JSON) 8 GiB
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<u64>,
+}
+
+/// Which cells and fields to read, in which order.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    pub(crate) cells: CellArgs,
     /// Only these attributes and dimensions; `__timestamps` for when cells were written
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true)]
     pub(crate) fields: Vec<String>,
@@ -120,10 +141,9 @@ pub(crate) struct SelectionArgs {
     /// Leaves out the dimensions that are read when no --fields are named
     #[arg(long)]
     pub(crate) no_coords: bool,
-    /// The memory that the read may take, in MiB. Without it, batches take 64 MiB, and reads that come as a whole (JSON,
-    /// and dense arrays in global order) 8192
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
-    pub(crate) memory_limit: Option<u64>,
+    /// The most cells that are read at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) batch_rows: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -132,6 +152,9 @@ pub(crate) struct ReadArgs {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    /// A part that `split` made: it says which cells and fields
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ranges", "ranges_from", "label_ranges", "condition", "fields", "order", "timestamps"])]
+    pub(crate) part: Option<PathBuf>,
     /// The form of the output; a table shows the first and last cells
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: FormatArg,
@@ -164,30 +187,47 @@ pub(crate) struct ScanArgs {
 pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Only cells with this coordinate between LO and HI, both included; may be repeated
-    #[arg(long = "range", value_name = "DIM=LO..HI", allow_hyphen_values = true)]
-    pub(crate) ranges: Vec<String>,
-    /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) condition: Option<String>,
+    #[command(flatten)]
+    pub(crate) cells: CellArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Writes JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Into how many parts
+    #[arg(long, value_name = "N", required_unless_present = "part_memory")]
+    pub(crate) parts: Option<usize>,
+    /// Into parts that take about this memory each: 64MB
+    #[arg(long, value_name = "SIZE", value_parser = memory, conflicts_with = "parts")]
+    pub(crate) part_memory: Option<u64>,
+    /// A folder for the parts, as part-0.json and so on; without it, one part on a line goes to the standard output
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Only cells with this coordinate between LO and HI, both included; may be repeated
-    #[arg(long = "range", value_name = "DIM=LO..HI", allow_hyphen_values = true)]
-    pub(crate) ranges: Vec<String>,
-    /// Only cells for which this holds: `q > 5 and cat in ('a', 'b') and z is not null`
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) condition: Option<String>,
+    #[command(flatten)]
+    pub(crate) cells: CellArgs,
     /// Only these attributes and dimensions
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true)]
     pub(crate) fields: Vec<String>,
-    /// The memory that the read may take, in MiB
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
-    pub(crate) memory_limit: Option<u64>,
     /// Writes JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -239,6 +279,17 @@ impl OrderArg {
     }
 }
 
+/// A number of bytes with its unit.
+fn memory(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 7] =
+        [("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000), ("b", 1)];
+    let lower = text.to_ascii_lowercase();
+    let found = UNITS.iter().find_map(|(unit, bytes)| Some((lower.strip_suffix(unit)?, bytes)));
+    let (number, unit) = found.ok_or("write the unit, too: 512MB, 2GiB")?;
+    let number: u64 = number.trim().parse().map_err(|_| format!("'{number}' is not a whole number"))?;
+    number.checked_mul(*unit).filter(|bytes| *bytes > 0).ok_or_else(|| "that is no amount of memory".to_owned())
+}
+
 fn timestamps(text: &str) -> Result<RangeInclusive<u64>, String> {
     let (start, end) = text.split_once("..").ok_or("write START..END, ..END or START..")?;
     let end_or = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { moment(text) };
@@ -259,6 +310,14 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         <CommandLine as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn memory_has_a_unit() {
+        assert_eq!(memory("512MB"), Ok(512_000_000));
+        assert_eq!(memory("2gib"), Ok(2 << 30));
+        assert_eq!(memory("64"), Err("write the unit, too: 512MB, 2GiB".to_owned()));
+        assert!(memory("0MB").is_err() && memory("xMB").is_err() && memory("99999999999GiB").is_err());
     }
 
     #[test]

@@ -78,7 +78,10 @@ impl Error {
             return Some("choose another place, or take away what is there with `talavera rm`".to_owned());
         }
         if error.is_over_budget() {
-            return Some("read less: narrow --range, or name fewer --fields".to_owned());
+            return Some(
+                "raise --memory, or read less: narrow --range, name fewer --fields; `talavera explain` says what a read takes"
+                    .to_owned(),
+            );
         }
         let message = error.to_string();
         if message.contains("key") || message.contains("encrypted") {

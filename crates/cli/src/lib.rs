@@ -58,6 +58,8 @@ fn dispatch(command: &Command, out: &mut dyn Write) -> Result<(), Error> {
         Command::Scan(args) => commands::scan::run(args, out),
         Command::Count(args) => commands::count::run(args, out),
         Command::Stats(args) => commands::stats::run(args, out),
+        Command::Explain(args) => commands::explain::run(args, out),
+        Command::Split(args) => commands::part::run(args, out),
         Command::Create(args) => commands::create::run(args, out),
         Command::Write(args) => commands::write::run(args, out),
         Command::Import(args) => commands::import::run(args, out),

@@ -1,12 +1,64 @@
 //! `--range DIM=LO..HI` as a range of a dimension.
 
-use talavera::{ArraySchema, Coordinate, Datatype, Dimension, NdRange, Range};
+use std::io::{BufRead, BufReader};
 
+use talavera::{Array, ArraySchema, Coordinate, Datatype, Dimension, NdRange, Range};
+
+use crate::args::CellArgs;
 use crate::error::Error;
 use crate::value::{datetime, is_signed};
 
 /// The separator between the ends of a range.
 const DOTS: &str = "..";
+
+/// All ranges that arguments name, for each dimension of an array.
+///
+/// # Errors
+/// [`Error::Usage`] as [`from_text`], and for labels that there are not; when the file of ranges cannot be read.
+pub(crate) fn of_arguments(args: &CellArgs, array: &Array) -> Result<Vec<Vec<Range>>, Error> {
+    let schema = array.schema();
+    let non_empty = array.non_empty_domain();
+    let mut ranges = vec![Vec::new(); schema.domain.dimensions.len()];
+    let mut add = |(dimension, range): (usize, Range)| {
+        if let Some(ranges) = ranges.get_mut(dimension) {
+            ranges.push(range);
+        }
+    };
+    for text in &args.ranges {
+        add(from_text(text, schema, non_empty.as_ref())?);
+    }
+    for text in &args.label_ranges {
+        add(of_labels(text, array)?);
+    }
+    if let Some(path) = &args.ranges_from {
+        let file_error = |source| Error::File { path: path.clone(), source };
+        let file = BufReader::new(std::fs::File::open(path).map_err(file_error)?);
+        for (number, line) in (1..).zip(file.lines()) {
+            let line = line.map_err(file_error)?;
+            if line.is_empty() {
+                continue;
+            }
+            let in_line = |reason: String| Error::Input { path: path.clone(), reason: format!("line {number}: {reason}") };
+            add(of_text(&line, schema, non_empty.as_ref()).map_err(in_line)?);
+        }
+    }
+    Ok(ranges)
+}
+
+/// The range of indices whose labels a text spells, with the index of their dimension.
+fn of_labels(text: &str, array: &Array) -> Result<(usize, Range), Error> {
+    let usage = |reason: String| Error::usage(format!("--label-range {text}: {reason}"));
+    let (name, ends) = text.split_once('=').ok_or_else(|| usage("write LABEL=LO..HI".to_owned()))?;
+    if array.schema().label(name).is_none() {
+        let names: Vec<_> = array.schema().labels.iter().map(|label| format!("'{}'", label.name)).collect();
+        let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        return Err(usage(format!("there is no such dimension label; the array has {there}")));
+    }
+    let labels = array.labels(name)?;
+    let span = labels.span();
+    let range = along(ends, labels.label().datatype, span.as_ref()).map_err(usage)?;
+    Ok((labels.dimension(), labels.indices_of(&range).map_err(talavera::Error::from)?))
+}
 
 /// The range that a text spells, with the index of its dimension.
 ///
@@ -15,10 +67,19 @@ const DOTS: &str = "..";
 /// # Errors
 /// [`Error::Usage`] for an unknown dimension, and for ends that are no values of its datatype.
 pub(crate) fn from_text(text: &str, schema: &ArraySchema, non_empty: Option<&NdRange>) -> Result<(usize, Range), Error> {
+    of_text(text, schema, non_empty).map_err(|reason| Error::usage(format!("--range {text}: {reason}")))
+}
+
+fn of_text(text: &str, schema: &ArraySchema, non_empty: Option<&NdRange>) -> Result<(usize, Range), String> {
     let (index, dimension, ends) = split_dimension(text, schema)?;
     let whole = dimension.domain.as_ref().or_else(|| non_empty?.0.get(index));
-    let read = |ends: (&str, &str)| read_ends(ends, dimension.datatype, whole);
-    let range = match splits(ends, dimension.datatype).as_slice() {
+    Ok((index, along(ends, dimension.datatype, whole)?))
+}
+
+/// The range that the text of its ends spells.
+fn along(ends: &str, datatype: Datatype, whole: Option<&Range>) -> Result<Range, String> {
+    let read = |ends: (&str, &str)| read_ends(ends, datatype, whole);
+    match splits(ends, datatype).as_slice() {
         [] => read((ends, ends)),
         [one] => read(*one),
         // Several pairs of dots: the ends tell which of them is meant.
@@ -29,12 +90,11 @@ pub(crate) fn from_text(text: &str, schema: &ArraySchema, non_empty: Option<&NdR
                 _ => Err("'..' occurs several times: put strings in double quotes, and write floats like 1.0".to_owned()),
             }
         }
-    };
-    range.map(|range| (index, range)).map_err(|reason| Error::usage(format!("--range {text}: {reason}")))
+    }
 }
 
 /// The dimension with the longest name that the text starts with, and what follows the equals sign.
-fn split_dimension<'a, 'b>(text: &'a str, schema: &'b ArraySchema) -> Result<(usize, &'b Dimension, &'a str), Error> {
+fn split_dimension<'a, 'b>(text: &'a str, schema: &'b ArraySchema) -> Result<(usize, &'b Dimension, &'a str), String> {
     let dimensions = schema.domain.dimensions.iter().enumerate();
     let matching = dimensions.filter_map(|(index, dimension)| {
         let ends = text.strip_prefix(dimension.name.as_str())?.strip_prefix('=')?;
@@ -43,7 +103,7 @@ fn split_dimension<'a, 'b>(text: &'a str, schema: &'b ArraySchema) -> Result<(us
     matching.max_by_key(|(_, dimension, _)| dimension.name.len()).ok_or_else(|| {
         let names: Vec<_> = schema.domain.dimensions.iter().map(|dimension| format!("'{}'", dimension.name)).collect();
         let reason = if text.contains('=') { "there is no such dimension" } else { "write DIM=LO..HI" };
-        Error::usage(format!("--range {text}: {reason}; the array's dimensions are {}", names.join(", ")))
+        format!("{reason}; the array's dimensions are {}", names.join(", "))
     })
 }
 

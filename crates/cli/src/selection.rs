@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use talavera::{Array, ArraySchema, Enumeration, Field, FieldBuffer, Order, QueryCondition, Range, Read};
+use talavera::{Array, ArraySchema, Enumeration, Field, FieldBuffer, Order, QueryCondition, Range, Read, ReadPart};
 
 use crate::args::{OrderArg, SelectionArgs};
 use crate::error::Error;
@@ -20,12 +20,16 @@ pub(crate) struct Selection {
     pub(crate) fields: Vec<FieldView>,
     /// The order asked for.
     pub(crate) order: Option<OrderArg>,
-    /// The memory that the read may take, where a limit was given.
-    pub(crate) memory_limit_mib: Option<u64>,
+    /// The memory that the read may take, in bytes, where a limit was given.
+    pub(crate) memory: Option<u64>,
+    /// The most cells of a batch, where that was given.
+    pub(crate) batch_rows: Option<usize>,
+    /// The part that says which cells, if one does.
+    pub(crate) part: Option<Arc<ReadPart>>,
 }
 
 /// The memory for reads that come as a whole, unless another limit was asked for.
-const WHOLE_LIMIT_MIB: u64 = 8192;
+const WHOLE_BYTES: u64 = 8 << 30;
 
 /// A field to be shown.
 #[derive(Debug, Clone)]
@@ -54,24 +58,29 @@ impl Selection {
     /// [`Error::Usage`] for names and values that do not fit the array.
     pub(crate) fn new(args: &SelectionArgs, array: &Array, with_coords: bool) -> Result<Self, Error> {
         let schema = array.schema();
-        let mut ranges = vec![Vec::new(); schema.domain.dimensions.len()];
-        let non_empty = array.non_empty_domain();
-        for text in &args.ranges {
-            let (dimension, range) = range::from_text(text, schema, non_empty.as_ref())?;
-            if let Some(ranges) = ranges.get_mut(dimension) {
-                ranges.push(range);
-            }
-        }
+        let ranges = range::of_arguments(&args.cells, array)?;
         let fields = field_names(args, schema, with_coords && !args.no_coords)?;
         let is_dimension = |name: &str| schema.attribute(name).is_none() && schema.dimension(name).is_some();
         let view = |name: String| FieldView { is_dimension: is_dimension(&name), name, enumeration: None };
         Ok(Self {
             ranges,
-            condition: args.condition.as_deref().map(condition::from_text).transpose()?,
+            condition: args.cells.condition.as_deref().map(condition::from_text).transpose()?,
             fields: fields.into_iter().map(view).collect(),
             order: args.order,
-            memory_limit_mib: args.memory_limit,
+            memory: args.cells.memory,
+            batch_rows: args.batch_rows.map(|rows| usize::try_from(rows).unwrap_or(usize::MAX)),
+            part: None,
         })
+    }
+
+    /// The cells and fields of a part, of the array that was opened by it.
+    ///
+    /// # Errors
+    /// When the part is not one of the array.
+    pub(crate) fn of_part(part: ReadPart, args: &SelectionArgs, array: &Array) -> Result<Self, Error> {
+        drop(array.read_part(&part)?);
+        let args = SelectionArgs { fields: part.fields().to_vec(), ..args.clone() };
+        Ok(Self { part: Some(Arc::new(part)), ..Self::new(&args, array, true)? })
     }
 
     /// Shows the values of enumerations where the cells hold indices.
@@ -90,15 +99,23 @@ impl Selection {
 
     /// The read of these cells, in this order unless another one was asked for.
     pub(crate) fn read<'a>(&self, array: &'a Array, default_order: Order) -> Read<'a> {
-        let ranges = self.ranges.iter().enumerate();
-        let read = ranges.fold(array.read(), |read, (dimension, ranges)| read.ranges(dimension, ranges));
-        let names = self.fields.iter().map(|field| field.name.as_str());
-        let mut read = read.fields(names).order(self.order.map_or(default_order, OrderArg::order));
-        if let Some(condition) = &self.condition {
-            read = read.condition(condition.clone());
+        // A part that was found fit for the array stays so.
+        let part = self.part.as_ref().and_then(|part| array.read_part(part).ok());
+        let mut read = part.unwrap_or_else(|| {
+            let ranges = self.ranges.iter().enumerate();
+            let read = ranges.fold(array.read(), |read, (dimension, ranges)| read.ranges(dimension, ranges));
+            let names = self.fields.iter().map(|field| field.name.as_str());
+            let read = read.fields(names).order(self.order.map_or(default_order, OrderArg::order));
+            match &self.condition {
+                Some(condition) => read.condition(condition.clone()),
+                None => read,
+            }
+        });
+        if let Some(rows) = self.batch_rows {
+            read = read.batch_rows(rows);
         }
-        match self.memory_limit_mib {
-            Some(mib) => read.memory_limit(mib << 20),
+        match self.memory {
+            Some(bytes) => read.memory_limit(bytes),
             None => read,
         }
     }
@@ -109,13 +126,13 @@ impl Selection {
     /// [`Error::Usage`] for a dense read that cannot fit into the memory limit: a domain may have more cells than any
     /// memory holds.
     pub(crate) fn read_whole<'a>(&self, array: &'a Array, default_order: Order) -> Result<Read<'a>, Error> {
-        let limit_mib = self.memory_limit_mib.unwrap_or(WHOLE_LIMIT_MIB);
+        let limit = self.memory.unwrap_or(WHOLE_BYTES);
         let bytes = if array.schema().is_dense() { self.dense_bytes(array.schema()) } else { Some(0) };
-        if bytes.is_none_or(|bytes| bytes > limit_mib << 20) {
-            let reason = "narrow --range, name fewer --fields, raise --memory-limit, or read --format csv";
-            return Err(Error::usage(format!("the cells do not fit into {limit_mib} MiB of memory: {reason}")));
+        if bytes.is_none_or(|bytes| bytes > limit) {
+            let reason = "narrow --range, name fewer --fields, raise --memory, or read --format csv";
+            return Err(Error::usage(format!("the cells do not fit into {limit} bytes of memory: {reason}")));
         }
-        Ok(self.read(array, default_order).memory_limit(limit_mib << 20))
+        Ok(self.read(array, default_order).memory_limit(limit))
     }
 
     /// The ranges of a dense read along each dimension: those asked for, else the current domain, else the domain.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use talavera::{Array, Group, ObjectType, OpenOptions};
+use talavera::{Array, Group, ObjectType, OpenOptions, ReadPart};
 
 use crate::args::Target;
 use crate::error::Error;
@@ -24,6 +24,15 @@ impl Target {
     pub(crate) fn open_array(&self) -> Result<Array, Error> {
         self.check_scheme()?;
         Ok(self.options()?.open(&self.uri)?)
+    }
+
+    /// Opens the array as the read saw it that a part was split off.
+    ///
+    /// # Errors
+    /// As [`Target::open_array`]; when fragments of the part have been vacuumed since.
+    pub(crate) fn open_part(&self, part: &ReadPart) -> Result<Array, Error> {
+        self.check_scheme()?;
+        Ok(self.options()?.open_part(part, &self.uri)?)
     }
 
     /// Opens the array or group.

@@ -335,12 +335,56 @@ fn errors_name_what_is_wrong_and_what_would_fit() {
 #[test]
 fn a_result_that_does_not_fit_into_memory_is_refused() {
     // 63 cells of 12 bytes fit into a MiB; 12 000 times as many do not.
-    assert!(written(&["read", "dense_2d_overlap", "--format", "json", "--memory-limit", "1"]).contains("\"count\": 63"));
+    assert!(written(&["read", "dense_2d_overlap", "--format", "json", "--memory", "1MiB"]).contains("\"count\": 63"));
     let many = std::iter::repeat_n(["--range", "y=1..7"], 12_000).flatten();
     let (status, error) = refused(
-        &["read", "dense_2d_overlap", "--format", "json", "--memory-limit", "1"].into_iter().chain(many).collect::<Vec<_>>(),
+        &["read", "dense_2d_overlap", "--format", "json", "--memory", "1MiB"].into_iter().chain(many).collect::<Vec<_>>(),
     );
-    assert!(status == 2 && error.contains("do not fit into 1 MiB of memory: narrow --range"), "{error}");
+    assert!(status == 2 && error.contains("do not fit into 1048576 bytes of memory: narrow --range"), "{error}");
+}
+
+#[test]
+fn ranges_may_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ranges");
+    std::fs::write(&file, "x=7\n\nx=13..19\ny=..50\n").unwrap();
+    let file = file.to_str().unwrap();
+    let same = ["read", "sparse_overwrite", "--format", "csv", "--range", "x=7", "--range", "x=13..19", "--range", "y=..50"];
+    assert_eq!(written(&["read", "sparse_overwrite", "--format", "csv", "--ranges-from", file]), written(&same));
+    assert_eq!(written(&["count", "sparse_overwrite", "--ranges-from", file, "--memory", "64MB"]), "3\n");
+    std::fs::write(file, "x=7\nx=a..b\n").unwrap();
+    let (status, error) = refused(&["count", "sparse_overwrite", "--ranges-from", file]);
+    assert!(status == 1 && error.contains("line 2: 'a' is not a value of INT64"), "{status} {error}");
+}
+
+#[test]
+fn a_plan_names_fragments_and_costs() {
+    let plan = written(&["explain", "dense_2d_overlap", "--range", "y=1..2", "--fields", "count"]);
+    assert!(plan.contains("hidden by newer fragments") || plan.contains("outside of the ranges"), "{plan}");
+    let json: serde_json::Value =
+        serde_json::from_str(&written(&["explain", "sparse_overwrite", "--range", "x=1..50", "--json"])).unwrap();
+    assert!(json["total"]["tiles"].as_u64().unwrap() > 0 && json["fragments"].as_array().unwrap().len() > 1, "{json}");
+}
+
+#[test]
+fn the_parts_of_a_read_together_print_what_the_read_prints() {
+    for array in ["dense_2d_overlap", "sparse_overwrite", "sparse_string_dim"] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().to_str().unwrap();
+        let listed = written(&["split", array, "--parts", "3", "--output", output]);
+        let mut lines: Vec<String> = Vec::new();
+        for line in listed.lines() {
+            let (file, _) = line.split_once(": ").unwrap();
+            lines.extend(written(&["read", array, "--part", file, "--format", "csv"]).lines().skip(1).map(str::to_owned));
+        }
+        let whole = written(&["read", array, "--format", "csv"]);
+        let mut expected: Vec<&str> = whole.lines().skip(1).collect();
+        expected.sort_unstable();
+        lines.sort_unstable();
+        assert_eq!(lines, expected, "{array}");
+    }
+    let (status, error) = refused(&["read", "sparse_overwrite", "--part", "Cargo.toml"]);
+    assert!(status == 1 && error.contains("Cargo.toml"), "{error}");
 }
 
 #[test]

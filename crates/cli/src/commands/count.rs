@@ -11,14 +11,7 @@ use crate::selection::Selection;
 
 pub(crate) fn run(args: &CountArgs, out: &mut dyn Write) -> Result<(), Error> {
     let array = args.target.open_array()?;
-    let selection_args = SelectionArgs {
-        ranges: args.ranges.clone(),
-        condition: args.condition.clone(),
-        fields: Vec::new(),
-        order: None,
-        no_coords: false,
-        memory_limit: None,
-    };
+    let selection_args = SelectionArgs { cells: args.cells.clone(), ..SelectionArgs::default() };
     let selection = Selection::new(&selection_args, &array, true)?;
     let meter = Meter::new(true);
     let cells = meter.follow(selection.read(&array, Order::Unordered)).count()?;

@@ -8,6 +8,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use serde_json::Value;
 use talavera::{Array, Order};
 
+use super::part;
 use crate::args::{FormatArg, OrderArg, ReadArgs};
 use crate::error::Error;
 use crate::format::arrow::write_stream;
@@ -19,10 +20,17 @@ use crate::selection::Selection;
 use crate::value::range_json;
 
 pub(crate) fn run(args: &ReadArgs, out: &mut dyn Write) -> Result<(), Error> {
-    let array = args.target.open_array()?;
+    let part = args.part.as_deref().map(part::load).transpose()?;
+    let array = match &part {
+        Some(part) => args.target.open_part(part)?,
+        None => args.target.open_array()?,
+    };
     // The JSON of dense cells needs no coordinates: they follow from the order.
     let with_coords = !(args.format == FormatArg::Json && array.schema().is_dense());
-    let mut selection = Selection::new(&args.selection, &array, with_coords)?;
+    let mut selection = match part {
+        Some(part) => Selection::of_part(part, &args.selection, &array)?,
+        None => Selection::new(&args.selection, &array, with_coords)?,
+    };
     if args.enum_values {
         selection = selection.with_enumerations(&array)?;
     }
@@ -67,12 +75,6 @@ impl Reading<'_> {
     fn each_batch(&self, streams: bool, mut take: impl FnMut(&talavera::Cells, usize) -> Result<(), Error>) -> Result<(), Error> {
         let meter = self.meter(streams);
         let mut left = self.limit();
-        if self.is_dense_global() {
-            // The engine gives these as a whole only.
-            let cells = meter.follow(self.selection.read_whole(self.array, Order::RowMajor)?).cells()?;
-            meter.finish();
-            return take(&cells, left);
-        }
         for batch in meter.follow(self.selection.read(self.array, Order::RowMajor)).batches()? {
             if left == 0 {
                 break;
@@ -85,10 +87,6 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn is_dense_global(&self) -> bool {
-        self.array.schema().is_dense() && self.selection.order == Some(OrderArg::Global)
-    }
-
     fn write_csv(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut lines = CsvWriter::new(out, &self.selection.fields, &self.args.null)?;
         self.each_batch(true, |cells, limit| lines.write(cells, limit))?;
@@ -97,11 +95,8 @@ impl Reading<'_> {
 
     fn write_arrow(&self, out: &mut dyn Write) -> Result<(), Error> {
         let meter = self.meter(true);
-        let whole = self.is_dense_global();
-        let selection = self.selection;
-        let order = Order::RowMajor;
-        let read = if whole { selection.read_whole(self.array, order)? } else { selection.read(self.array, order) };
-        write_stream(out, self.array, meter.follow(read), &selection.fields, self.limit(), whole)
+        let read = self.selection.read(self.array, Order::RowMajor);
+        write_stream(out, self.array, meter.follow(read), &self.selection.fields, self.limit())
     }
 
     fn write_table(&self, out: &mut dyn Write) -> Result<(), Error> {

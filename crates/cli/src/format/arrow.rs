@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use talavera::{Array, Read};
-use talavera_arrow::{ArrowOptions, Conversion, ReadExt, RecordBatches, write_ipc_stream};
+use talavera_arrow::{ArrowOptions, Conversion, ReadExt, write_ipc_stream};
 
 use crate::error::Error;
 use crate::selection::FieldView;
 
-/// Writes the first `limit` cells of a read, batch by batch; `whole` reads them at once, for orders that come so only.
+/// Writes the first `limit` cells of a read, batch by batch.
 ///
 /// # Errors
 /// When the cells cannot be read, when Arrow cannot hold them, and when the output cannot be written.
@@ -18,10 +18,8 @@ pub(crate) fn write_stream(
     read: Read<'_>,
     fields: &[FieldView],
     limit: usize,
-    whole: bool,
 ) -> Result<(), Error> {
     let conversion = Conversion::new(array, fields.iter().map(|field| &field.name), &ArrowOptions::default())?;
-    let batches = if whole { RecordBatches::new(&conversion, [read.cells()]) } else { read.record_batches(&conversion)? };
-    write_ipc_stream(batches.limit(limit), out)?;
+    write_ipc_stream(read.record_batches(&conversion)?.limit(limit), out)?;
     Ok(())
 }
