@@ -9,7 +9,7 @@ mod bound;
 mod cells;
 mod dense;
 mod filters;
-mod measure;
+pub(crate) mod measure;
 mod points;
 mod readme;
 mod row;
@@ -22,6 +22,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
+pub(crate) use self::measure::peak_mb as process_peak_mb;
 use self::measure::{Measured, Sample};
 use self::row::{Engine, Row};
 use crate::Failure;

@@ -8,6 +8,7 @@ mod fixtures;
 mod fuzz;
 mod interop;
 mod peer;
+mod points;
 mod status;
 mod tidy;
 
@@ -56,6 +57,11 @@ enum Command {
     /// One row of `compare` by one engine, in a process of its own, for its peak memory.
     #[command(hide = true)]
     ComparePart(compare::Part),
+    /// Time a million points of a sparse array by our engine and the real library, and weigh the memory they take.
+    Points(points::Options),
+    /// One question of `points` by one engine, in a process of its own.
+    #[command(hide = true)]
+    PointsPart(points::Part),
     /// Write seeds for the fuzz targets into fuzz/corpus.
     Corpus,
     /// Run the fuzz targets for a while and print what came of it.
@@ -73,6 +79,8 @@ fn main() -> ExitCode {
         Command::InteropPart(part) => interop::run_part(&part),
         Command::Compare(options) => compare::run(&options),
         Command::ComparePart(part) => compare::run_part(&part),
+        Command::Points(options) => points::run(&options),
+        Command::PointsPart(part) => points::run_part(&part),
         Command::Corpus => corpus::run(),
         Command::Fuzz(options) => fuzz::run(&options),
     };
