@@ -22,8 +22,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-pub(crate) use self::measure::peak_mb as process_peak_mb;
 use self::measure::{Measured, Sample};
+pub(crate) use self::measure::{forget_peak, peak_mb};
 use self::row::{Engine, Row};
 use crate::Failure;
 

@@ -15,7 +15,7 @@ pub struct Explanation {
     pub fields: Vec<FieldPlan>,
     /// Everything together.
     pub total: Cost,
-    /// Whether the read will cost exactly this. If not, it costs at most this: whether a tile has cells of the result, and
+    /// Whether the read will cost exactly these tiles, bytes on disk and requests. If not, it costs at most this: whether a tile has cells of the result, and
     /// its other fields are needed, only its coordinates and the condition's fields tell.
     pub exact: bool,
 }
@@ -74,7 +74,8 @@ pub struct Cost {
     pub tiles: u64,
     /// Bytes to read from storage.
     pub read_bytes: u64,
-    /// Bytes that they decode to.
+    /// Bytes that whole tiles decode to. Of dense tiles only chunks with cells of the result are decoded, so that windows
+    /// cost less.
     pub decoded_bytes: u64,
     /// Ranges of bytes to ask the storage for.
     pub requests: u64,
