@@ -25,8 +25,7 @@ struct Line {
 
 pub(crate) fn run(args: &StatsArgs, out: &mut dyn Write) -> Result<(), Error> {
     let array = args.target.open_array()?;
-    let selection_args =
-        SelectionArgs { cells: args.cells.clone(), fields: args.fields.clone(), ..SelectionArgs::default() };
+    let selection_args = SelectionArgs { cells: args.cells.clone(), fields: args.fields.clone(), ..SelectionArgs::default() };
     let selection = Selection::new(&selection_args, &array, true)?;
     let mut lines: Vec<Line> = selection.fields.iter().map(|field| Line::new(&array, &field.name)).collect();
     let asked: Vec<Vec<Aggregate>> = lines.iter().map(Line::aggregates).collect();
