@@ -23,7 +23,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use self::measure::{Measured, Sample};
-pub(crate) use self::measure::{forget_peak, peak_mb};
 use self::row::{Engine, Row};
 use crate::Failure;
 
