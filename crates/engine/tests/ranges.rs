@@ -133,6 +133,6 @@ fn points_that_do_not_fit_the_array_are_refused() {
     let rows: Vec<&Row> = all.iter().collect();
     let (x, y) = (column(array, 0, &rows), column(array, 1, &rows[1..]));
     let refused = |columns: &[FieldBuffer]| array.query().points(columns).unwrap_err().to_string();
-    assert!(refused(&[x.clone()]).starts_with("points take a column for each dimension: '"));
+    assert!(refused(std::slice::from_ref(&x)).starts_with("points take a column for each dimension: '"));
     assert_eq!(refused(&[x, y]), "the columns of points are not equally long");
 }
