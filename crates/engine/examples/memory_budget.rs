@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use talavera_engine::{
-    ArrayWriter, CellBytes, CreateOptions, EngineOptions, FieldBuffer, OpenArray, TimeWindow, WriteOptions, create_array,
+    ArrayWriter, Batch, CellBytes, CreateOptions, EngineOptions, FieldBuffer, OpenArray, TimeWindow, WriteOptions, create_array,
 };
 use talavera_filter::{FilterList, FilterSpec};
 use talavera_schema::{ArraySchema, Attribute, Dimension, Range, TileExtent};
@@ -66,10 +66,8 @@ fn read(folder: &Path, order: &str, megabytes: u64) -> Outcome<()> {
     let idle = status_megabytes("VmRSS:")?;
     let start = Instant::now();
     let query = array.query().layout(*layout);
-    let query = if megabytes == 0 { query.batch_bytes(u64::MAX) } else { query.memory_limit(megabytes << 20) };
     let (mut cells, mut sum) = (0, 0_u64);
-    for batch in query.batches()? {
-        let batch = batch?;
+    let mut add = |batch: &Batch| {
         cells += batch.cells;
         for (_, field) in &batch.fields {
             sum = field
@@ -78,6 +76,13 @@ fn read(folder: &Path, order: &str, megabytes: u64) -> Outcome<()> {
                 .0
                 .iter()
                 .fold(sum, |sum, bytes| sum.wrapping_add(u32::from_le_bytes(*bytes).into()));
+        }
+    };
+    if megabytes == 0 {
+        add(&query.read()?);
+    } else {
+        for batch in query.memory_limit(megabytes << 20).batches()? {
+            add(&batch?);
         }
     }
     let seconds = start.elapsed().as_secs_f64();
