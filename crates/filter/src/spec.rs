@@ -150,6 +150,12 @@ impl FilterList {
         self.filters.iter().any(|filter| filter.filter_type() == filter_type)
     }
 
+    /// Whether cells may come back other than they went in: by fewer digits, or by other colours.
+    #[must_use]
+    pub fn is_lossy(&self) -> bool {
+        self.contains(FilterType::FloatScale) || self.contains(FilterType::Webp)
+    }
+
     /// Reads the list.
     ///
     /// # Errors

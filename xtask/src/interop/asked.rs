@@ -6,7 +6,7 @@
 use talavera_condition::{Comparison, Literal, QueryCondition, field};
 use talavera_engine::{Aggregate, AggregateValue, Batch, FieldBuffer, OpenArray, ReadQuery, TimeWindow};
 use talavera_peer::{self as peer, Column, Mode, Operator, Window};
-use talavera_schema::{ArraySchema, Attribute};
+use talavera_schema::{ArraySchema, Attribute, FilterList};
 use talavera_types::{CellValNum, Datatype, DatatypeClass, Layout, with_datatype};
 
 use super::cells::{self, Pools};
@@ -190,6 +190,13 @@ fn aggregate(random: &mut Random, schema: &ArraySchema, conditional: bool, cells
     // bounds of text in dense fragments, null counts of other text and bytes, bounds of text that holds a NUL.
     let bounded_text = text && !schema.is_dense() && !column.data().contains(&0);
     if !number && !bounded_text {
+        return None;
+    }
+    // Where a filter loses digits, its statistics are of other cells than those that it reads.
+    let attribute_filters = schema.attribute(&name).map(|(_, attribute)| &attribute.filters);
+    let dimension = schema.domain.dimensions.iter().position(|dimension| dimension.name == name);
+    let filters = attribute_filters.or_else(|| schema.dimension_filters(dimension?));
+    if filters.is_some_and(FilterList::is_lossy) {
         return None;
     }
     let sizes = Sizes::of(column);

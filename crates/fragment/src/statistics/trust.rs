@@ -1,7 +1,7 @@
 //! Which statistics a field has, and which of them may be believed: fragment page, "Tile Mins/Maxes" and "Tile Null Count",
 //! and what released libraries write.
 
-use talavera_schema::ArraySchema;
+use talavera_schema::{ArraySchema, FilterList};
 use talavera_types::{CellValNum, Datatype, DatatypeClass, FormatVersion};
 
 use crate::{FieldId, FieldShape};
@@ -56,6 +56,8 @@ pub fn stored_statistics(schema: &ArraySchema, field: FieldId, dense: bool) -> S
 ///   another;
 /// - sums of dimensions, timestamps and delete metadata.
 ///
+/// Statistics are of the cells as they were given to the writer: where a filter loses digits, only null counts are believed.
+///
 /// Never believed: null counts of text, of bytes and of cells with several values (0, or a multiple of the truth),
 /// minimum and maximum of fixed-length text that is nullable, all about `__coords`.
 ///
@@ -67,7 +69,13 @@ pub fn stored_statistics(schema: &ArraySchema, field: FieldId, dense: bool) -> S
 pub fn exact_statistics(version: FormatVersion, schema: &ArraySchema, field: FieldId, dense: bool) -> StatisticSet {
     let nothing = StatisticSet::default();
     let Some(shape) = field.shape(schema).filter(|_| version.has_tile_statistics()) else { return nothing };
+    let lossy = match field {
+        FieldId::Attribute(index) => schema.attributes.get(index).is_some_and(|attribute| attribute.filters.is_lossy()),
+        FieldId::Dimension(index) => schema.dimension_filters(index).is_some_and(FilterList::is_lossy),
+        _ => false,
+    };
     let stored = stored_statistics(schema, field, dense);
+    let stored = if lossy { StatisticSet { null_count: stored.null_count, ..nothing } } else { stored };
     match field {
         FieldId::Coordinates => nothing,
         FieldId::Attribute(_) if is_number(shape) && (!dense || version.has_exact_dense_statistics()) => stored,
@@ -104,7 +112,7 @@ fn is_arithmetic(datatype: Datatype) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use talavera_schema::{Attribute, Dimension};
+    use talavera_schema::{Attribute, Dimension, FilterSpec};
     use talavera_types::ArrayType;
 
     use super::*;
@@ -166,6 +174,14 @@ mod tests {
         assert_eq!(exact(Attribute::var("a", Datatype::StringUtf8), false), NOTHING);
         let zeros = exact_statistics(version(22), &one(Attribute::new("a", Datatype::Int8)), FieldId::Coordinates, false);
         assert_eq!(zeros, NOTHING);
+    }
+
+    #[test]
+    fn where_filters_lose_digits_only_null_counts_are_believed() {
+        let scale = FilterSpec::FloatScale { scale: 0.1, offset: 0.0, byte_width: 2 };
+        let attribute = Attribute { filters: FilterList::new(vec![scale]), ..Attribute::new("a", Datatype::Float64) };
+        let exact = exact_statistics(version(22), &one(nullable(attribute)), FieldId::Attribute(0), false);
+        assert_eq!(exact, StatisticSet { null_count: true, ..NOTHING });
     }
 
     #[test]
