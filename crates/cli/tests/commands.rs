@@ -265,9 +265,9 @@ fn a_scan_counts_what_it_throws_away() {
 fn stats_are_a_line_for_each_field() {
     let arguments = ["stats", "dense_2d_overlap", "--range", "y=2..3", "--range", "x=3..4", "--fields", "y,count"];
     let table = [
-        "field  type   nulls          min        max          sum          mean",
-        "y      INT64                   2          3           10           2.5",
-        "count  INT32         -2104063334  972920282  -2994446710  -748611677.5",
+        "field  type   nulls          min        max          sum           mean",
+        "y      INT64                   2          3           10            2.5",
+        "count  INT32         -2104063334  972920282  -2994445715  -748611428.75",
         "4 cells",
     ];
     assert_eq!(written(&arguments).lines().collect::<Vec<_>>(), table);
@@ -359,7 +359,7 @@ fn ranges_may_come_from_a_file() {
 
 #[test]
 fn a_plan_names_fragments_and_costs() {
-    let plan = written(&["explain", "dense_2d_overlap", "--range", "y=1..2", "--fields", "count"]);
+    let plan = written(&["explain", "dense_2d_overlap", "--range", "y=7", "--fields", "count"]);
     assert!(plan.contains("hidden by newer fragments") || plan.contains("outside of the ranges"), "{plan}");
     let json: serde_json::Value =
         serde_json::from_str(&written(&["explain", "sparse_overwrite", "--range", "x=1..50", "--json"])).unwrap();
