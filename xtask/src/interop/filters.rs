@@ -190,7 +190,9 @@ fn fits(before: &[FilterSpec], filter: &FilterSpec, role: Role, datatype: Dataty
             let unfit = datatype.is_string()
                 || (datatype.is_float() && matches!(filter, FilterSpec::DoubleDelta { .. }))
                 || (unsigned && datatype != Datatype::UInt64);
-            before.is_empty() && role != Role::Coordinates && !(dimension && unfit)
+            // Nor those of the bits of NaN, which fills up tiles, and of other numbers.
+            let filled = datatype == Datatype::Float64 && matches!(filter, FilterSpec::DoubleDelta { .. });
+            before.is_empty() && role != Role::Coordinates && !filled && !(dimension && unfit)
         }
         FilterSpec::Dictionary { .. } => text && before.is_empty() && role != Role::Coordinates,
         FilterSpec::Xor => whole_values(before),
