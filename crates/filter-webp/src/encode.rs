@@ -1,4 +1,4 @@
-//! From pixels to a lossless image.
+//! From pixels to an image, lossless or lossy.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,6 +23,34 @@ pub struct ImageRefused {
 /// [`ImageRefused`] for an image without pixels or with more than [`MAX_PIXELS_PER_SIDE`] on a side, a format that is not
 /// said, and more or fewer bytes than the pixels take.
 pub fn encode(pixels: &[u8], width: u32, height: u32, format: WebpFormat) -> Result<Vec<u8>, ImageRefused> {
+    let (red_first, bytes) = checked(pixels, width, height, format)?;
+    let color = if bytes == 4 { ColorType::Rgba8 } else { ColorType::Rgb8 };
+    let mut image = Vec::new();
+    WebPEncoder::new(&mut image)
+        .encode(&red_first, width, height, color)
+        .map_err(|error| ImageRefused::new(error.to_string()))?;
+    Ok(image)
+}
+
+/// Encodes pixels as [`encode`] takes them as a lossy image; `quality` is from 0, the smallest, to 100, the best.
+///
+/// # Errors
+/// [`ImageRefused`] as [`encode`] has it, and for another quality.
+pub fn encode_lossy(pixels: &[u8], width: u32, height: u32, format: WebpFormat, quality: f32) -> Result<Vec<u8>, ImageRefused> {
+    let (red_first, bytes) = checked(pixels, width, height, format)?;
+    if !(0.0..=100.0).contains(&quality) {
+        return Err(ImageRefused::new(format!("a quality of {quality}; 0 to 100 are possible")));
+    }
+    let encoder = match bytes {
+        4 => webp::Encoder::from_rgba(&red_first, width, height),
+        _ => webp::Encoder::from_rgb(&red_first, width, height),
+    };
+    let image = encoder.encode_simple(false, quality);
+    image.map(|image| image.to_vec()).map_err(|error| ImageRefused::new(format!("{error:?}")))
+}
+
+/// The pixels with red first, and the bytes of each.
+fn checked(pixels: &[u8], width: u32, height: u32, format: WebpFormat) -> Result<(Cow<'_, [u8]>, usize), ImageRefused> {
     let bytes = pixel_bytes(format).ok_or_else(|| ImageRefused::new("the colour format is not set"))?;
     if !(1..=MAX_PIXELS_PER_SIDE).contains(&width) || !(1..=MAX_PIXELS_PER_SIDE).contains(&height) {
         let reason = format!("an image of {width} × {height} pixels; 1 to {MAX_PIXELS_PER_SIDE} on a side are possible");
@@ -34,12 +62,7 @@ pub fn encode(pixels: &[u8], width: u32, height: u32, format: WebpFormat) -> Res
         return Err(ImageRefused::new(reason));
     }
     let red_first = if is_blue_first(format) { Cow::Owned(swap_red_and_blue(pixels, bytes)) } else { Cow::Borrowed(pixels) };
-    let color = if bytes == 4 { ColorType::Rgba8 } else { ColorType::Rgb8 };
-    let mut image = Vec::new();
-    WebPEncoder::new(&mut image)
-        .encode(&red_first, width, height, color)
-        .map_err(|error| ImageRefused::new(error.to_string()))?;
-    Ok(image)
+    Ok((red_first, bytes))
 }
 
 fn swap_red_and_blue(pixels: &[u8], pixel_bytes: usize) -> Vec<u8> {

@@ -15,7 +15,7 @@ use talavera_filter::{Chunk, EncodedChunk, Filter, FilterContext, FilterError, P
 use talavera_types::FilterType;
 
 use crate::decode::Image;
-use crate::{encode, pixel_bytes};
+use crate::{encode, encode_lossy, pixel_bytes};
 
 /// The WEBP filter, with its options as schemas store them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Webp {
     pub quality: f32,
     /// The order of colours in the cells.
     pub format: WebpFormat,
-    /// Whether pixels come back exactly; nothing else can be written.
+    /// Whether pixels come back exactly.
     pub lossless: bool,
     /// Rows of an image; needed to write only, and zero in some schemas.
     pub y_extent: u16,
@@ -89,9 +89,6 @@ impl Filter for Webp {
 
 impl Webp {
     fn encode_part(&self, part: &[u8]) -> Result<Vec<u8>, FilterError> {
-        if !self.lossless {
-            return Err(FilterError::unsupported(FILTER, "writing lossy images; only lossless ones can be written"));
-        }
         let Some(pixel_bytes) = pixel_bytes(self.format) else {
             return Err(FilterError::invalid_input(FILTER, "the colour format is not set"));
         };
@@ -102,7 +99,10 @@ impl Webp {
         }
         // A row has at most 65535 bytes, so its pixels fit.
         let width = u32::try_from(row_bytes / pixel_bytes).unwrap_or(u32::MAX);
-        encode(part, width, self.y_extent.into(), self.format)
-            .map_err(|error| FilterError::invalid_input(FILTER, error.to_string()))
+        let image = match self.lossless {
+            true => encode(part, width, self.y_extent.into(), self.format),
+            false => encode_lossy(part, width, self.y_extent.into(), self.format, self.quality),
+        };
+        image.map_err(|error| FilterError::invalid_input(FILTER, error.to_string()))
     }
 }

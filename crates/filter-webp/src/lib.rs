@@ -7,7 +7,7 @@ mod encode;
 mod filter;
 
 pub use decode::decode;
-pub use encode::{ImageRefused, MAX_PIXELS_PER_SIDE, encode};
+pub use encode::{ImageRefused, MAX_PIXELS_PER_SIDE, encode, encode_lossy};
 pub use filter::Webp;
 
 use talavera_filter::WebpFormat;

@@ -120,11 +120,35 @@ proptest! {
     }
 }
 
+/// Pixels whose colours change slowly from row to row and from column to column.
+fn gradient(width: usize, height: usize) -> Vec<u8> {
+    (0..height).flat_map(|y| (0..width).flat_map(move |x| [x * 4, y * 4, 128].map(|colour| colour as u8))).collect()
+}
+
 #[test]
-fn lossy_images_are_not_written() {
-    let filter = Webp { lossless: false, ..webp(WebpFormat::Rgb, 2, 2) };
+fn lossy_images_come_back_nearly_as_they_were() {
+    let pixels = gradient(40, 30);
+    let far = |quality: f32| {
+        let filter = Webp { lossless: false, quality, ..webp(WebpFormat::Rgb, 40, 30) };
+        with_context(|cx| {
+            let chunk = filter.encode(Chunk::new(&pixels), cx).unwrap();
+            let (metadata, data) = (chunk.metadata.concat(), chunk.data.concat());
+            let mut cells = vec![0; pixels.len()];
+            filter.decode_into(EncodedChunk::new(&metadata, &data), cx, &mut cells).unwrap();
+            let differences = cells.iter().zip(&pixels).map(|(a, b)| u32::from(a.abs_diff(*b)));
+            (data.len(), differences.sum::<u32>() / pixels.len() as u32)
+        })
+    };
+    let (best, worst) = (far(100.0), far(5.0));
+    assert!(best.1 <= 2 && worst.1 <= 12, "{best:?} {worst:?}");
+    assert!(worst.0 < best.0, "less quality takes less room: {best:?} {worst:?}");
+}
+
+#[test]
+fn a_quality_out_of_bounds_is_refused() {
+    let filter = Webp { lossless: false, quality: f32::NAN, ..webp(WebpFormat::Rgb, 2, 2) };
     let error = with_context(|cx| filter.encode(Chunk::new(&[0; 12]), cx).unwrap_err());
-    assert_eq!(error.to_string(), "WEBP is not supported: writing lossy images; only lossless ones can be written");
+    assert_eq!(error.to_string(), "WEBP cannot encode: a quality of NaN; 0 to 100 are possible");
 }
 
 #[test]

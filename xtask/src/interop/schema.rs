@@ -196,7 +196,13 @@ fn image_attribute(builder: &talavera_schema::ArraySchemaBuilder, random: &mut R
     let extents = extents.unwrap_or_default();
     let extent = |index: usize| extents.get(index).copied().unwrap_or(0);
     let format = *random.pick(&[WebpFormat::Rgb, WebpFormat::Bgr, WebpFormat::Rgba, WebpFormat::Bgra]);
-    let webp = FilterSpec::Webp { quality: 100.0, format, lossless: true, y_extent: extent(0), x_extent: extent(1) };
+    let webp = FilterSpec::Webp {
+        quality: *random.pick(&[100.0, 40.0]),
+        format,
+        lossless: random.chance(60),
+        y_extent: extent(0),
+        x_extent: extent(1),
+    };
     Attribute { filters: FilterList::new(vec![webp]), ..Attribute::new("pixels", Datatype::UInt8) }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Tally {
     pub(crate) decoded_again: usize,
     /// Malformed files that are refused.
     pub(crate) refused: usize,
-    /// Cells that are refused on the way to disk: lossy images, and what would not come back.
+    /// Cells that are refused on the way to disk, as they would not come back.
     pub(crate) not_encoded: usize,
 }
 
@@ -132,7 +132,7 @@ impl<'a> DataFile<'a> {
         }
         match self.encode(tile) {
             Ok(bytes) => self.check_encoded(tile, &bytes, tally),
-            Err(_) if self.vector.malformed || self.is_lossy_image() => {
+            Err(_) if self.vector.malformed => {
                 tally.not_encoded += 1;
                 Ok(())
             }
@@ -219,10 +219,6 @@ impl<'a> DataFile<'a> {
     /// Whether the reference writes bytes that it never set: offsets of windows stored as they are.
     fn leaves_filler(&self) -> bool {
         self.filters.filters.iter().any(|filter| matches!(filter, FilterSpec::BitWidthReduction { .. }))
-    }
-
-    fn is_lossy_image(&self) -> bool {
-        self.filters.filters.iter().any(|filter| matches!(filter, FilterSpec::Webp { lossless: false, .. }))
     }
 }
 
