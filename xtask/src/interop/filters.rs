@@ -125,7 +125,8 @@ fn one(random: &mut Random, datatype: Datatype) -> FilterSpec {
         let fitting: Vec<D> = smaller.into_iter().filter(|it| datatype.size().is_multiple_of(it.size())).collect();
         *random.pick(&fitting)
     };
-    let window = u32::try_from(datatype.size() << random.below(11)).unwrap_or(256);
+    // A filter before may make values of eight bytes, of which a window has to hold one.
+    let window = u32::try_from(datatype.size() << random.below(11)).unwrap_or(256).max(8);
     match random.below(16) {
         0 => FilterSpec::Gzip { level },
         1 => FilterSpec::Zstd { level: if random.chance(20) { -7 } else { level } },

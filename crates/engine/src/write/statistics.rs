@@ -186,9 +186,10 @@ pub(crate) fn of_fragment(shape: FieldShape, stored: StatisticSet, tiles: &[Tile
         let none = no_bounds(shape.datatype);
         let of_none = none.as_ref().map(|(min, max)| (min.as_slice(), max.as_slice()));
         let of_first = |tile: &TileStatistics| -> (Vec<u8>, Vec<u8>) { (tile.min.clone(), tile.max.clone()) };
-        let first = valued.first().map(|tile| (tile.min.as_slice(), tile.max.as_slice())).or(of_none);
+        // Numbers begin as in a tile, so that infinities alone never show; text begins with the first.
+        let first = of_none.or_else(|| valued.first().map(|tile| (tile.min.as_slice(), tile.max.as_slice())));
         let folded = first.map(|first| {
-            valued.iter().skip(1).fold(first, |(min, max), tile| {
+            valued.iter().fold(first, |(min, max), tile| {
                 (fold_value(shape, min, &tile.min, Ordering::is_lt), fold_value(shape, max, &tile.max, Ordering::is_gt))
             })
         });
