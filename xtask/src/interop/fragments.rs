@@ -6,7 +6,7 @@ use talavera_codec::Limits;
 use talavera_engine::{OpenArray, TimeWindow};
 use talavera_fragment::{
     FieldId, FieldSection, Footer, FragmentStatistics, ProcessedConditions, RTree, Sum, TileMinMax, TileNullCounts, TileOffsets,
-    TileSizes, TileSums, ValueSize,
+    TileSizes, TileSums, ValueSize, float_bounds_are_exact,
 };
 use talavera_pipeline::GenericTile;
 use talavera_schema::ArraySchema;
@@ -124,10 +124,10 @@ impl Metadata {
         Ok(counts.iter().enumerate().filter_map(empty).collect())
     }
 
-    /// Whether bounds depend on the order in which cells are looked at: NaN replaces what was found before it. The reference
+    /// Whether bounds may depend on the order in which cells are looked at: NaN replaces what was found before it. The reference
     /// goes through a dense tile by the runs of cells that it was given.
     fn order_decides(&self, field: FieldId, sum: u64) -> bool {
-        self.footer.dense && is_float(&self.schema, field) && f64::from_bits(sum).is_nan()
+        self.footer.dense && is_float(&self.schema, field) && !float_bounds_are_exact(f64::from_bits(sum))
     }
 
     fn sums(&self, field: FieldId) -> Result<TileSums, Failure> {
