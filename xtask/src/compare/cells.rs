@@ -6,28 +6,7 @@ use talavera_schema::{Attribute, Dimension};
 use talavera_types::{CellValNum, Datatype};
 
 use crate::Failure;
-
-/// Numbers that look random and are the same each time (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// From 0 up to 1.
-    pub(crate) fn unit(&mut self) -> f64 {
-        f64::from_bits(f64::to_bits(1.0) | self.next() >> 12) - 1.0
-    }
-
-    /// From 0 up to `end`.
-    pub(crate) fn below(&mut self, end: u32) -> u32 {
-        u32::try_from(self.next() % u64::from(end.max(1))).unwrap_or(0)
-    }
-}
+pub(crate) use crate::fixtures::random::Random;
 
 /// Cells of one value each, of `N` bytes.
 pub(crate) fn values<const N: usize>(

@@ -36,7 +36,7 @@ pub(super) fn rows() -> Vec<Row> {
     };
     let windows = |count, of: i64, side: i64, bytes: usize| {
         let mut random = Random(5);
-        let mut corner = move || i64::from(random.below(u32::try_from(of - side).unwrap_or(1)));
+        let mut corner = move || i64::from(random.below_u32(u32::try_from(of - side).unwrap_or(1)));
         let question = |_| Question::whole(Layout::RowMajor, bytes).ranges(window((corner(), corner()), side));
         (0..count).map(question).collect()
     };

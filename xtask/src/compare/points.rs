@@ -53,9 +53,9 @@ fn place_cells() -> Result<Fields, Failure> {
     let mut random = Random(19);
     let mut coordinate = |width: f64| values(Datatype::Float64, POINTS, || (random.unit() * width - width / 2.0).to_le_bytes());
     let (longitude, latitude) = (coordinate(360.0)?, coordinate(180.0)?);
-    let mut height = || f32::from(u16::try_from(random.below(9000)).unwrap_or(0)).to_le_bytes();
+    let mut height = || f32::from(u16::try_from(random.below_u32(9000)).unwrap_or(0)).to_le_bytes();
     let height = values(Datatype::Float32, POINTS, &mut height)?;
-    let kind = values(Datatype::Int32, POINTS, || random.below(12).to_le_bytes())?;
+    let kind = values(Datatype::Int32, POINTS, || random.below_u32(12).to_le_bytes())?;
     let names = ["longitude", "latitude", "height", "kind"].map(str::to_owned);
     Ok(names.into_iter().zip([longitude, latitude, height, kind]).collect())
 }
@@ -100,7 +100,7 @@ fn lidar_cells() -> Result<Fields, Failure> {
         let mut point = 0;
         values(Datatype::UInt16, RETURNS, || {
             point += 1;
-            u16::try_from(of(point - 1, random.below(1 << 16))).unwrap_or(0).to_le_bytes()
+            u16::try_from(of(point - 1, random.below_u32(1 << 16))).unwrap_or(0).to_le_bytes()
         })
     };
     let intensity = number(&|_, random| 200 + random % 1000)?;

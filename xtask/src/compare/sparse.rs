@@ -26,7 +26,7 @@ pub(super) fn rows() -> Result<Vec<Row>, Failure> {
     let one = |question| Reading::new(S1, vec![question]);
     let single = |row| Range::Signed(row, row);
     let mut random = Random(13);
-    let some: Vec<i64> = (0..2000).map(|_| i64::from(random.below(131_072))).collect();
+    let some: Vec<i64> = (0..2000).map(|_| i64::from(random.below_u32(131_072))).collect();
     let each = some.iter().map(|&row| Question::whole(Layout::Unordered, 1 << 14).ranges(vec![vec![single(row)], Vec::new()]));
     let together = vec![some.iter().map(|&row| single(row)).collect(), Vec::new()];
     let large = Condition::compare("soma_data", Operator::Greater, 20.0_f32.to_ne_bytes());

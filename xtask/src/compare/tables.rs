@@ -25,8 +25,8 @@ pub(super) fn rows() -> Result<Vec<Row>, Failure> {
     let category = whole().condition("category == 'category-07'", category)?;
     let mut random = Random(29);
     let regions = (0..100).map(|_| {
-        let contig = contig(random.below(22));
-        let low = u64::from(random.below(240_000_000));
+        let contig = contig(random.below_u32(22));
+        let low = u64::from(random.below_u32(240_000_000));
         let ranges = vec![vec![Range::String(contig.clone(), contig)], vec![Range::Unsigned(low, low + 1_000_000)], Vec::new()];
         Question::whole(Layout::Unordered, 1 << 18).ranges(ranges)
     });
@@ -59,10 +59,10 @@ fn table_cells() -> Result<Fields, Failure> {
         index += 1;
         (index - 1).to_le_bytes()
     })?;
-    let ids = text(RECORDS, |bytes| bytes.extend_from_slice(format!("ID{:012}", random.below(1 << 30)).as_bytes()))?;
-    let categories = text(RECORDS, |bytes| bytes.extend_from_slice(format!("category-{:02}", random.below(20)).as_bytes()))?;
-    let numbers = values(Datatype::Int32, RECORDS, || random.below(100_000).to_le_bytes())?;
-    let validity = (0..RECORDS).map(|_| u8::from(random.below(10) > 0)).collect();
+    let ids = text(RECORDS, |bytes| bytes.extend_from_slice(format!("ID{:012}", random.below_u32(1 << 30)).as_bytes()))?;
+    let categories = text(RECORDS, |bytes| bytes.extend_from_slice(format!("category-{:02}", random.below_u32(20)).as_bytes()))?;
+    let numbers = values(Datatype::Int32, RECORDS, || random.below_u32(100_000).to_le_bytes())?;
+    let validity = (0..RECORDS).map(|_| u8::from(random.below_u32(10) > 0)).collect();
     let (datatype, cell_val_num) = (numbers.datatype(), numbers.cell_val_num());
     let numbers =
         FieldBuffer::new(datatype, cell_val_num, talavera_engine::CellBytes::copied(numbers.data()), None, Some(validity))?;
@@ -99,7 +99,7 @@ fn variant_cells() -> Result<Fields, Failure> {
     let positions = values(Datatype::UInt32, cells, || {
         // Sites that many samples share: multiples of a hundred.
         at = if next(&mut calls).is_multiple_of(per_contig) { 0 } else { at };
-        at += 100 * (1 + random.below(48_000));
+        at += 100 * (1 + random.below_u32(48_000));
         at.to_le_bytes()
     })?;
     let mut cell = 0_usize;
@@ -109,7 +109,7 @@ fn variant_cells() -> Result<Fields, Failure> {
     })?;
     let alleles = text(cells, |bytes| {
         let of = |random: u32| ["A,C", "A,G", "C,T", "G,A", "G,T", "T,C", "AT,A", "C,CAG"].get(random as usize).copied();
-        bytes.extend_from_slice(of(random.below(8)).unwrap_or("A,T").as_bytes());
+        bytes.extend_from_slice(of(random.below_u32(8)).unwrap_or("A,T").as_bytes());
     })?;
     let names = ["contig", "position", "sample", "alleles"].map(str::to_owned);
     Ok(names.into_iter().zip([contigs, positions, samples, alleles]).collect())
