@@ -107,14 +107,26 @@ struct Compared<'a> {
     bound: Option<f64>,
 }
 
+impl Row {
+    /// One run by an engine.
+    ///
+    /// It has a thread of its own, and so an arena of the allocator: else the engine that comes next would be given memory that
+    /// the one before has left in pieces, and clear it, instead of fresh memory of the system.
+    fn sample(&self, engine: Engine) -> Result<Sample, Failure> {
+        let run = || Sample::take(self.work.prepare(engine)?);
+        let run = || run().map_err(|failure| failure.to_string());
+        let sample = std::thread::scope(|scope| scope.spawn(run).join());
+        Ok(sample.map_err(|_| format!("{}: a run panicked", self.id))??)
+    }
+}
+
 impl<'a> Compared<'a> {
     fn run(row: &'a Row, rounds: usize, progress: &ProgressBar) -> Result<Self, Failure> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             for (engine, samples) in [(Engine::Ours, &mut ours), (Engine::Peer, &mut theirs)] {
                 progress.set_message(format!("{} by {}", row.id, engine.name()));
-                let turn = row.work.prepare(engine)?;
-                samples.push(Sample::take(turn)?);
+                samples.push(row.sample(engine)?);
                 progress.inc(1);
             }
         }

@@ -67,7 +67,20 @@ fn of_labels(text: &str, array: &Array) -> Result<(usize, Range), Error> {
 /// # Errors
 /// [`Error::Usage`] for an unknown dimension, and for ends that are no values of its datatype.
 pub(crate) fn from_text(text: &str, schema: &ArraySchema, non_empty: Option<&NdRange>) -> Result<(usize, Range), Error> {
-    of_text(text, schema, non_empty).map_err(|reason| Error::usage(format!("--range {text}: {reason}")))
+    from_argument("--range", text, schema, non_empty)
+}
+
+/// The range that the text of an argument spells, as [`from_text`].
+///
+/// # Errors
+/// As [`from_text`].
+pub(crate) fn from_argument(
+    argument: &str,
+    text: &str,
+    schema: &ArraySchema,
+    non_empty: Option<&NdRange>,
+) -> Result<(usize, Range), Error> {
+    of_text(text, schema, non_empty).map_err(|reason| Error::usage(format!("{argument} {text}: {reason}")))
 }
 
 fn of_text(text: &str, schema: &ArraySchema, non_empty: Option<&NdRange>) -> Result<(usize, Range), String> {

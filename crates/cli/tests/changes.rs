@@ -265,8 +265,38 @@ fn attributes_come_and_go() {
     let (status, error) = sandbox.refused(&["evolve", "dense"]);
     assert_eq!(
         (status, error.as_str()),
-        (2, "error: say what to change: --add NAME:TYPE, --drop NAME or --extend ENUMERATION=VALUE,VALUE\n")
+        (
+            2,
+            "error: say what to change: --add NAME:TYPE, --drop NAME, --extend ENUMERATION=VALUE,VALUE, --add-enumeration \
+             NAME:TYPE=VALUE,VALUE, --drop-enumeration NAME or --expand DIM=LO..HI\n"
+        )
     );
+}
+
+#[test]
+fn enumerations_and_the_current_domain_evolve() {
+    let sandbox = Sandbox::new();
+    dense(&sandbox);
+    let schema = |sandbox: &Sandbox| -> serde_json::Value {
+        serde_json::from_str(&sandbox.written(&["schema", "dense", "--json"])).unwrap()
+    };
+    sandbox.written(&["evolve", "dense", "--add-enumeration", "trees:STRING_UTF8=oak,elm", "--add", "tree:UINT8=trees"]);
+    sandbox.file("all.csv", "a,tree\n1,oak\n2,elm\n3,oak\n4,oak\n5,oak\n6,oak\n7,oak\n8,oak\n9,oak\n10,oak\n11,oak\n12,elm\n");
+    sandbox.written(&["write", "dense", "--input", "all.csv", "--enum-values"]);
+    let read = ["read", "dense", "--range", "y=1", "--range", "x=1..2", "--format", "csv", "--enum-values"];
+    assert_eq!(sandbox.written(&read), "y,x,a,tree\n1,1,1,oak\n1,2,2,elm\n");
+    let (status, error) = sandbox.refused(&["evolve", "dense", "--drop-enumeration", "trees"]);
+    assert!(status == 2 && error.contains("trees"), "{error}");
+    sandbox.written(&["evolve", "dense", "--drop", "tree"]);
+    sandbox.written(&["evolve", "dense", "--drop-enumeration", "trees"]);
+    assert!(!schema(&sandbox).to_string().contains("trees"));
+
+    sandbox.written(&["evolve", "dense", "--expand", "y=1..2"]);
+    assert_eq!(schema(&sandbox)["current_domain"][0], serde_json::json!([1, 2]));
+    sandbox.written(&["evolve", "dense", "--expand", "y=1..4"]);
+    assert_eq!(schema(&sandbox)["current_domain"][0], serde_json::json!([1, 4]));
+    let (status, error) = sandbox.refused(&["evolve", "dense", "--expand", "y=1..3"]);
+    assert!(status == 2 && error.contains("current domain"), "{error}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Row {
 }
 
 /// What both engines are asked to do.
-pub(crate) trait Work {
+pub(crate) trait Work: Sync {
     /// Makes what has to be there before the clock runs, and gives what is timed.
     fn prepare(&self, engine: Engine) -> Result<Turn, Failure>;
 

@@ -16,6 +16,8 @@ use crate::Failure;
 const CASES_OF_A_CHILD: u64 = 50;
 /// How long a case may take: far more than any does.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a case may take in an old release, some of which wait for ever on what they themselves wrote.
+const PATIENCE_WITH_RELEASES: Duration = Duration::from_secs(20);
 
 /// How often a release that crashed is tried with what it writes itself.
 const TRIES: usize = 5;
@@ -26,6 +28,12 @@ pub(super) struct Source {
     pub(super) release: Option<String>,
     pub(super) first: u64,
     pub(super) count: u64,
+}
+
+impl Source {
+    fn patience(&self) -> Duration {
+        if self.release.is_some() { PATIENCE_WITH_RELEASES } else { PATIENCE }
+    }
 }
 
 /// What came of the cases of one kind.
@@ -113,7 +121,7 @@ impl Run<'_> {
             });
             let mut running: Option<(u64, String)> = None;
             let ended = loop {
-                match receiver.recv_timeout(PATIENCE) {
+                match receiver.recv_timeout(batch.source.patience()) {
                     Ok(Said::Line(line)) => next = self.line(batch.source, &line, &mut running).unwrap_or(next),
                     Ok(Said::End) | Err(RecvTimeoutError::Disconnected) => break child.wait()?.to_string(),
                     Err(RecvTimeoutError::Timeout) => {
@@ -146,7 +154,7 @@ impl Run<'_> {
             let again = self.command(source, case, 1)?;
             let mut alone = self.command(source, case, 1)?;
             alone.arg("--twin-alone");
-            if ends_well(again)? || !ends_well(alone)? {
+            if ends_well(again, source.patience())? || !ends_well(alone, source.patience())? {
                 return Ok(true);
             }
         }
@@ -244,13 +252,13 @@ impl Run<'_> {
 }
 
 /// Runs a child to its end, or until patience does; whether it ended by itself.
-fn ends_well(mut command: Command) -> Result<bool, Failure> {
+fn ends_well(mut command: Command, patience: Duration) -> Result<bool, Failure> {
     let mut child = command.stdout(Stdio::null()).spawn()?;
     let started = Instant::now();
     loop {
         match child.try_wait()? {
             Some(status) => return Ok(status.success()),
-            None if started.elapsed() > PATIENCE => {
+            None if started.elapsed() > patience => {
                 child.kill()?;
                 child.wait()?;
                 return Ok(false);

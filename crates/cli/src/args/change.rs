@@ -174,9 +174,9 @@ pub(crate) enum GroupCommand {
 pub(crate) struct EvolveArgs {
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Adds an attribute, with `?` if its cells may be null, `[3]` or `[]` for several values in a cell:
-    /// `--add 'wind:FLOAT32?'`
-    #[arg(long, value_name = "NAME:TYPE[?]")]
+    /// Adds an attribute, with `?` if its cells may be null, `[3]` or `[]` for several values in a cell; behind an equals
+    /// sign, the enumeration that its cells are indices into: `--add 'wind:FLOAT32?' --add tree:UINT8=kinds`
+    #[arg(long, value_name = "NAME:TYPE[?][=ENUMERATION]")]
     pub(crate) add: Vec<String>,
     /// Drops an attribute
     #[arg(long, value_name = "NAME")]
@@ -184,6 +184,15 @@ pub(crate) struct EvolveArgs {
     /// Adds values to an enumeration
     #[arg(long, value_name = "ENUMERATION=VALUE,VALUE")]
     pub(crate) extend: Vec<String>,
+    /// Adds an enumeration, which may have no values yet: `--add-enumeration kinds:STRING_UTF8=oak,elm`
+    #[arg(long, value_name = "NAME:TYPE=VALUE,VALUE")]
+    pub(crate) add_enumeration: Vec<String>,
+    /// Drops an enumeration that no attribute uses
+    #[arg(long, value_name = "NAME")]
+    pub(crate) drop_enumeration: Vec<String>,
+    /// Makes the current domain reach this far along a dimension; it never shrinks
+    #[arg(long, value_name = "DIM=LO..HI")]
+    pub(crate) expand: Vec<String>,
     /// The filters of the attributes that are added
     #[arg(long, value_name = "FILTERS", default_value = "zstd")]
     pub(crate) filters: String,

@@ -26,6 +26,7 @@ mod total;
 use rayon::prelude::*;
 use talavera_condition::BoundCondition;
 use talavera_fragment::FieldId;
+use talavera_schema::Dimension;
 use talavera_types::Layout;
 
 use self::deletes::FragmentDeletes;
@@ -72,11 +73,12 @@ impl<'r> SparseRead<'r> {
 
     /// The fields of the cells of a selection.
     ///
-    /// Cells that have to be sorted are read in parts of about so many bytes of memory: what is sorted then stays in caches,
-    /// and memory follows the result.
+    /// Cells that have to be sorted or chosen are read in parts of about so many bytes of memory: what is looked at then
+    /// stays in caches, and memory follows the result.
     pub(crate) fn read_whole(&self, selection: Selection, part_bytes: u64) -> Result<Vec<FieldBuffer>, Error> {
         let plan = self.plan(&selection)?;
-        if !self.sorts(&plan) || self.memory_bytes(&plan)? <= part_bytes {
+        let decodes_into_result = selection.is_all() && !self.sorts(&plan);
+        if decodes_into_result || self.memory_bytes(&plan)? <= part_bytes {
             return self.read(&selection, plan);
         }
         let _reserved = self.job.reserve("the result of a read", self.result_bytes(&plan)?)?;
@@ -109,7 +111,7 @@ impl<'r> SparseRead<'r> {
         let duplicates = if schema.allows_dups { Duplicates::Keep } else { Duplicates::Newest };
         let consolidated = self.consolidated();
         let one_per_coordinate = self.drop_unmatched(&mut plan);
-        let sorts = self.layout != Layout::Unordered || one_per_coordinate;
+        let sorts = one_per_coordinate || !self.lie_in_order(&plan);
         let order = if sorts { Some(CellOrder::new(schema, self.layout)?) } else { None };
         let scan = |tile: &TilePlan| {
             let scan = self.scans.get(tile.fragment).ok_or_else(|| Error::invalid("a plan of another read"))?;
@@ -157,7 +159,25 @@ impl<'r> SparseRead<'r> {
 
     /// Whether the cells of a plan have to be compared.
     fn sorts(&self, plan: &Plan) -> bool {
-        self.layout != Layout::Unordered || self.chooses_cells(plan)
+        self.chooses_cells(plan) || !self.lie_in_order(plan)
+    }
+
+    /// Whether the cells of a plan, tile by tile, are in the order asked for.
+    fn lie_in_order(&self, plan: &Plan) -> bool {
+        self.layout == Layout::Unordered || (self.layout == Layout::GlobalOrder && self.come_from_one_in_order(plan))
+    }
+
+    /// Whether a plan is of one fragment that surely keeps its cells in the array's own order (20-semantics §2.2).
+    ///
+    /// Strings may be in the order of signed characters, and libraries before 2.0 compared dates as unsigned numbers. Of
+    /// consolidated fragments the times tell which of several cells of a coordinate comes first.
+    fn come_from_one_in_order(&self, plan: &Plan) -> bool {
+        let Some(first) = plan.tiles.first() else { return true };
+        let Some(scan) = self.scans.get(first.fragment) else { return false };
+        let footer = scan.fragment().footer();
+        let strings = self.array.schema().domain.dimensions.iter().any(Dimension::is_var);
+        let in_order = !strings && footer.version.has_dimension_fields() && !footer.layout.has_timestamps();
+        in_order && plan.tiles.iter().all(|tile| tile.fragment == first.fragment)
     }
 
     /// Drops tiles that cannot hold cells for which the condition holds; says whether cells may hide older ones of the same

@@ -1,7 +1,6 @@
 //! What a sparse read will do.
 
 use talavera_fragment::{Cover, FieldId};
-use talavera_types::Layout;
 
 use super::SparseRead;
 use super::plan::TilePlan;
@@ -21,13 +20,14 @@ impl SparseRead<'_> {
             }
         }
         let one_per_coordinate = self.drop_unmatched(&mut plan);
+        let sorts = one_per_coordinate || !self.lie_in_order(&plan);
         // What has to be sorted and is large is read in parts, which may share tiles.
         draft.exact &= !self.sorts(&plan) || self.memory_bytes(&plan)? <= part_bytes;
         for tile in &plan.tiles {
             if let Some(fragment) = draft.fragments.get_mut(tile.fragment) {
                 fragment.read += 1;
             }
-            self.explain_tile(tile, selection, one_per_coordinate, draft)?;
+            self.explain_tile(tile, selection, one_per_coordinate, sorts, draft)?;
         }
         for ((fragment, scan), touched) in draft.fragments.iter_mut().zip(&self.scans).zip(touched) {
             fragment.ruled_out = touched - fragment.read;
@@ -47,12 +47,12 @@ impl SparseRead<'_> {
         tile: &TilePlan,
         selection: &Selection,
         one_per_coordinate: bool,
+        sorts: bool,
         draft: &mut Draft,
     ) -> Result<(), Error> {
         let Some(scan) = self.scans.get(tile.fragment) else { return Ok(()) };
         let fragment = scan.fragment();
         let cost = |field: FieldId| -> Result<Cost, Error> { scan.reader(field)?.cost(tile.tile, tile.cells.into()) };
-        let sorts = self.layout != Layout::Unordered || one_per_coordinate;
         let scanned = scan.reads(tile, selection, sorts || self.asks_for_zipped(scan));
         // Of a tile that lies partly in the selection, coordinates may be decoded near the cells that are kept only.
         draft.exact &= tile.whole;
