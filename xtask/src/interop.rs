@@ -145,6 +145,8 @@ pub(crate) fn run_part(part: &Part) -> Result<(), Failure> {
         std::fs::create_dir_all(folder)?;
         match case::run(kind, &mut random, &library, folder, bounds) {
             Ok(outcome) => say(&format!("done {case} {} {}", outcome.asked, outcome.refused))?,
+            // As bad as a crash: the parent asks whether the release manages what it writes itself.
+            Err(failure) if part.twin_alone && case::is_refusal(&failure) => return Err(failure),
             Err(failure) => say(&format!("fail {case} {}", failure.to_string().replace('\n', " ")))?,
         }
     }

@@ -21,9 +21,17 @@ pub fn chunk_bytes(tile_bytes: usize, cell_bytes: usize) -> usize {
 /// chunk of 0 bytes.
 #[must_use]
 pub fn fixed(tile_bytes: usize, cell_bytes: usize) -> Vec<Range<usize>> {
-    let mut chunks = Vec::new();
-    equal_chunks(0..tile_bytes, chunk_bytes(tile_bytes, cell_bytes), &mut chunks);
+    let chunks = equal(tile_bytes, cell_bytes);
     if chunks.is_empty() { one(0) } else { chunks }
+}
+
+/// The chunks of a tile of variable-length cells in versions whose chunks may cut such cells (§3.3): as those of
+/// fixed-length cells, but a tile without bytes has none.
+#[must_use]
+pub fn equal(tile_bytes: usize, value_bytes: usize) -> Vec<Range<usize>> {
+    let mut chunks = Vec::new();
+    equal_chunks(0..tile_bytes, chunk_bytes(tile_bytes, value_bytes), &mut chunks);
+    chunks
 }
 
 /// The whole tile as one chunk: what images, strings with their offsets, and a maximum chunk size of 0 get.
@@ -102,6 +110,24 @@ mod tests {
             Some(*end)
         }));
         offsets
+    }
+
+    #[test]
+    fn old_versions_cut_cells_of_variable_length_and_have_no_empty_chunk() {
+        assert_eq!(equal(0, 8), []);
+        assert_eq!(equal(100_000, 8), [0..65_536, 65_536..100_000]);
+        let format = |version| crate::TileFormat {
+            datatype: talavera_types::Datatype::Int64,
+            cell_bytes: 8,
+            version: talavera_types::FormatVersion::new(version).unwrap(),
+        };
+        let empty = |version| {
+            let pipeline = crate::Pipeline::new(&talavera_filter::FilterList::new(Vec::new()), format(version), None).unwrap();
+            pipeline.encode_var_tile(&[], &[0, 0]).unwrap()
+        };
+        // As libtiledb 2.4 and 2.7 write it.
+        assert_eq!(empty(10), [0; 8]);
+        assert_eq!(empty(11), [[1, 0, 0, 0], [0; 4], [0; 4], [0; 4], [0; 4]].concat());
     }
 
     #[test]

@@ -126,6 +126,9 @@ since! {
     10 => has_footer_length,
     /// Arrays do without `__lock.tdb`, which libraries that write older versions cannot open an array without.
     11 => needs_no_lock_file,
+    /// No chunk cuts a cell of variable length. Libraries that write older versions cut such tiles into equal chunks, none
+    /// where the cells have no bytes, and cannot read others.
+    11 => keeps_var_cells_whole,
     /// Fragment metadata holds minimum, maximum, sum and null count per tile.
     11 => has_tile_statistics,
     /// Fragment metadata holds minimum, maximum, sum and null count of the fragment.

@@ -104,7 +104,14 @@ impl Place {
                 let options = CreateOptions { key: self.key(), timestamp: None };
                 create_array(&*self.storage()?, &ObjectPath::root(), &subject.schema, &subject.enumerations, &options)?;
             }
-            Engine::Theirs => self.context.create(&self.uri(), &translate::schema(&subject.schema, &subject.enumerations)?)?,
+            Engine::Theirs => {
+                let mut schema = translate::schema(&subject.schema, &subject.enumerations)?;
+                // Releases before 2.7 always use the same filters for validity.
+                if !self.context.library().has("tiledb_array_schema_set_validity_filter_list") {
+                    schema.validity_filters = None;
+                }
+                self.context.create(&self.uri(), &schema)?;
+            }
         }
         Ok(())
     }

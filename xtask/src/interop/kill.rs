@@ -44,6 +44,7 @@ fn once(library: &Library, path: &Path, seed: u64, kill: u64, folder: &Path) -> 
         null_extents: true,
         last_datatype: u8::MAX,
         webp: true,
+        validity_filters: true,
         twin_alone: false,
     };
     let mut subject = Subject::random(&mut random, bounds)?;

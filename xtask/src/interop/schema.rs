@@ -33,6 +33,8 @@ pub(super) struct Bounds {
     pub(super) last_datatype: u8,
     /// Whether the reader knows images; what was published of 2.12 does not.
     pub(super) webp: bool,
+    /// Whether the reader can be told filters for validity.
+    pub(super) validity_filters: bool,
     /// Whether the reader is only to read what it writes itself.
     pub(super) twin_alone: bool,
 }
@@ -119,7 +121,7 @@ fn schema(
     if random.chance(50) {
         builder = builder.offsets_filters(filters::list(random, version, Role::Offsets, Datatype::UInt64));
     }
-    if random.chance(50) {
+    if random.chance(if bounds.validity_filters { 50 } else { 0 }) {
         builder = builder.validity_filters(filters::list(random, version, Role::Validity, Datatype::UInt8));
     }
     builder.build()

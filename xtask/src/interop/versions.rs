@@ -52,6 +52,8 @@ pub(super) fn bounds(release: &str) -> Result<Bounds, Failure> {
         null_extents: true,
         last_datatype: reader.1,
         webp: release != "2.12.3",
+        // None before 2.7 has a function for it, and some read others wrongly.
+        validity_filters: version.number() > 10,
         twin_alone: false,
     })
 }

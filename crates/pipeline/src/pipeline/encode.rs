@@ -36,7 +36,11 @@ impl Pipeline {
         if self.whole_tile_chunks {
             return self.encode_chunks(values, &chunking::one(values.len()));
         }
-        self.encode_chunks(values, &chunking::var(offsets, self.format.cell_bytes))
+        let chunks = match self.format.version.keeps_var_cells_whole() {
+            true => chunking::var(offsets, self.format.cell_bytes),
+            false => chunking::equal(values.len(), self.format.cell_bytes),
+        };
+        self.encode_chunks(values, &chunks)
     }
 
     /// Encodes a tile of strings together with their offsets, as one chunk; the offsets tile is
