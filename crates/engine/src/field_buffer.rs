@@ -28,6 +28,11 @@ impl CellBytes {
         Self { words: crate::reuse::zeroed(len.div_ceil(8)), len }
     }
 
+    /// `len` bytes without a meaning, of which the caller writes each.
+    pub(crate) fn meaningless(len: usize) -> Self {
+        Self { words: crate::reuse::meaningless(len.div_ceil(8)), len }
+    }
+
     /// `len` zero bytes, for a length that a caller's question gives.
     ///
     /// # Errors

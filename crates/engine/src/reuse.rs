@@ -17,10 +17,7 @@ const MOST_KEPT: usize = 4;
 
 /// So many zeros.
 pub(crate) fn zeroed(words: usize) -> Vec<u64> {
-    let fits = |memory: &Vec<u64>| (words..=words.saturating_mul(4)).contains(&memory.capacity());
-    let free = |free: &mut Vec<Vec<u64>>| free.iter().position(fits).map(|place| free.swap_remove(place));
-    let kept = if (SMALLEST..=LARGEST).contains(&words) { FREE.with_borrow_mut(free) } else { None };
-    match kept {
+    match kept(words) {
         Some(mut memory) => {
             memory.clear();
             memory.resize(words, 0);
@@ -28,6 +25,24 @@ pub(crate) fn zeroed(words: usize) -> Vec<u64> {
         }
         None => vec![0; words],
     }
+}
+
+/// So many numbers without a meaning: for those who write all of them.
+pub(crate) fn meaningless(words: usize) -> Vec<u64> {
+    match kept(words) {
+        Some(mut memory) => {
+            memory.resize(words, 0);
+            memory
+        }
+        None => vec![0; words],
+    }
+}
+
+/// Memory of this thread for so many words.
+fn kept(words: usize) -> Option<Vec<u64>> {
+    let fits = |memory: &Vec<u64>| (words..=words.saturating_mul(4)).contains(&memory.capacity());
+    let free = |free: &mut Vec<Vec<u64>>| free.iter().position(fits).map(|place| free.swap_remove(place));
+    if (SMALLEST..=LARGEST).contains(&words) { FREE.with_borrow_mut(free) } else { None }
 }
 
 /// Keeps memory for the next who asks, unless there is enough.

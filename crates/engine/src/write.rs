@@ -8,6 +8,7 @@ mod check;
 mod dense;
 mod encode;
 mod fragment;
+mod in_order;
 mod query;
 mod sparse;
 mod statistics;

@@ -5,11 +5,11 @@ use std::fmt::Debug;
 use talavera_codec::Limits;
 use talavera_engine::{OpenArray, TimeWindow};
 use talavera_fragment::{
-    FieldId, FieldSection, Footer, FragmentStatistics, ProcessedConditions, RTree, Sum, TileMinMax, TileNullCounts, TileOffsets,
-    TileSizes, TileSums, ValueSize, float_bounds_are_exact,
+    FieldId, FieldSection, FieldShape, Footer, FragmentStatistics, ProcessedConditions, RTree, Sum, TileMinMax, TileNullCounts,
+    TileOffsets, TileSizes, TileSums, ValueSize, float_bounds_are_exact,
 };
 use talavera_pipeline::GenericTile;
-use talavera_schema::ArraySchema;
+use talavera_schema::{ArraySchema, TileGrid};
 use talavera_types::{CellValNum, Datatype, DatatypeClass};
 
 use super::engines::Place;
@@ -134,12 +134,29 @@ impl Metadata {
         Ok(TileSums::decode(&self.section(FieldSection::Sums, field)?)?)
     }
 
-    /// Whether a sum stopped at the bound of its type in a dense fragment. The reference goes on behind each run of cells
-    /// that it was given at once.
+    /// Whether a sum stops, or stopped on the way, at the bound of its type in a dense fragment. The reference goes on
+    /// behind each run of cells that it was given at once.
     fn stops(&self, other: &Self, field: FieldId) -> Result<bool, Failure> {
         let Some(shape) = field.shape(&self.schema).filter(|_| self.footer.dense) else { return Ok(false) };
         let exact = |bits: u64| Sum::from_bits(bits, shape.datatype).is_none_or(Sum::is_exact);
-        Ok(!self.sums(field)?.0.iter().chain(&other.sums(field)?.0).all(|bits| exact(*bits)))
+        let sums_are_exact = self.sums(field)?.0.iter().chain(&other.sums(field)?.0).all(|bits| exact(*bits));
+        Ok(!sums_are_exact || (shape.datatype.class() == DatatypeClass::Signed && self.may_overflow(field)?))
+    }
+
+    /// Whether the sum of some cells of a tile may be beyond the greatest or the least number although that of all is not.
+    fn may_overflow(&self, field: FieldId) -> Result<bool, Failure> {
+        let Some(domain) = &self.footer.non_empty_domain else { return Ok(false) };
+        let cells = TileGrid::new(&self.schema, domain)?.cells_per_tile();
+        let large = |bytes: &[u8]| {
+            let number = bytes.try_into().map(i64::from_le_bytes).unwrap_or(0);
+            number.unsigned_abs() > i64::MAX.unsigned_abs() / cells.max(1)
+        };
+        let bounds = |section| -> Result<bool, Failure> {
+            let bounds = TileMinMax::decode(&self.section(section, field)?, ValueSize::Fixed(8))?;
+            Ok((0..bounds.len()).any(|tile| bounds.value(tile).is_some_and(large)))
+        };
+        let eight = field.shape(&self.schema).and_then(FieldShape::cell_bytes) == Some(8);
+        Ok(eight && (bounds(FieldSection::Mins)? || bounds(FieldSection::Maxes)?))
     }
 
     fn same_statistics(&self, other: &Self) -> Result<(), Failure> {

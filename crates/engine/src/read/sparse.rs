@@ -77,8 +77,7 @@ impl<'r> SparseRead<'r> {
     /// stays in caches, and memory follows the result.
     pub(crate) fn read_whole(&self, selection: Selection, part_bytes: u64) -> Result<Vec<FieldBuffer>, Error> {
         let plan = self.plan(&selection)?;
-        let decodes_into_result = selection.is_all() && !self.sorts(&plan);
-        if decodes_into_result || self.memory_bytes(&plan)? <= part_bytes {
+        if self.decodes_into_result(&selection, &plan)? || self.memory_bytes(&plan)? <= part_bytes {
             return self.read(&selection, plan);
         }
         let _reserved = self.job.reserve("the result of a read", self.result_bytes(&plan)?)?;
@@ -155,6 +154,17 @@ impl<'r> SparseRead<'r> {
     /// Whether some cells of a plan may hide others.
     fn chooses_cells(&self, plan: &Plan) -> bool {
         !self.array.schema().allows_dups && plan.may_repeat_coordinates(&self.consolidated())
+    }
+
+    /// Whether cells of a plan go from their tiles straight into the result, so that little is held beside it: all of them
+    /// do, and of those that a condition chooses the ones of fixed size.
+    fn decodes_into_result(&self, selection: &Selection, plan: &Plan) -> Result<bool, Error> {
+        if !selection.is_all() || self.sorts(plan) {
+            return Ok(false);
+        }
+        let shapes = self.fields.iter().map(|field| field.shape(self.array.schema())).collect::<Result<Vec<_>, _>>()?;
+        let shows_all = |tile: &TilePlan| self.scans.get(tile.fragment).is_some_and(|scan| scan.shows_all(tile));
+        Ok(shapes.iter().all(|shape| !shape.cell_val_num.is_var()) || plan.tiles.iter().all(shows_all))
     }
 
     /// Whether the cells of a plan have to be compared.

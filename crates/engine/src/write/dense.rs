@@ -13,9 +13,6 @@ use crate::read::dense::layout::{Axis, CellBox, ResultShape, TileLayout, advance
 use crate::read::dense::overlay::Grid;
 use crate::{CellBytes, Error, FieldBuffer};
 
-/// Tiles that are encoded while those before are written.
-pub(super) const TILES_AT_A_TIME: usize = 16;
-
 /// A subarray of a dense array, in cells from the low corner of its domain.
 pub(crate) struct DenseWrite {
     grid: Grid,
@@ -49,11 +46,7 @@ impl DenseWrite {
 
     /// Makes all tiles and appends them.
     pub(crate) fn append(&self, writer: &mut FragmentWriter, cells: &Cells) -> Result<(), Error> {
-        for tiles in self.tiles.chunks(TILES_AT_A_TIME) {
-            let tile = |(tile, part): &(Vec<u64>, CellBox)| self.tile(tile, part, cells);
-            writer.append(tiles, tile)?;
-        }
-        Ok(())
+        writer.append(&self.tiles, |(tile, part)| self.tile(tile, part, cells))
     }
 
     fn tile(&self, tile: &[u64], part: &CellBox, cells: &Cells) -> Result<Tile, Error> {
@@ -191,7 +184,8 @@ fn fill_tile(buffer: &FieldBuffer, runs: &[CopyRun], count: usize) -> Result<Fie
 }
 
 fn fill_fixed(buffer: &FieldBuffer, runs: &[CopyRun], count: usize, bytes: usize) -> CellBytes {
-    let mut data = CellBytes::zeroed(count * bytes);
+    let whole = runs.iter().map(|run| run.len).sum::<usize>() == count;
+    let mut data = if whole { CellBytes::meaningless(count * bytes) } else { CellBytes::zeroed(count * bytes) };
     for run in runs {
         let Some(target) = data.get_mut(run.target * bytes..(run.target + run.len) * bytes) else { continue };
         let Some(source) = buffer.data().get(run.source * bytes..) else { continue };

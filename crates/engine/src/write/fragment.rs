@@ -16,6 +16,7 @@ use talavera_storage::{ObjectPath, ObjectWriter, Storage, StorageExt};
 use talavera_types::FormatVersion;
 
 use super::encode::{EncodedTile, FieldEncoder};
+use super::in_order::in_order;
 use super::statistics::{TileStatistics, of_fragment};
 use crate::{EngineOptions, Error, FieldBuffer};
 
@@ -32,8 +33,6 @@ pub(crate) struct FragmentWriter {
     encoders: Vec<FieldEncoder>,
     /// The data files of each encoder's field.
     files: Vec<FieldFiles>,
-    /// Tiles that are encoded and not in the files yet, each field by field: they are written while the next are encoded.
-    encoded: Vec<Vec<EncodedTile>>,
     mbrs: Vec<NdRange>,
     tiles: u64,
     last_tile_cells: u64,
@@ -95,7 +94,6 @@ impl FragmentWriter {
             commit_file,
             encoders,
             files,
-            encoded: Vec::new(),
             mbrs: Vec::new(),
             tiles: 0,
             last_tile_cells: 0,
@@ -115,24 +113,29 @@ impl FragmentWriter {
         make: impl Fn(&S) -> Result<Tile, Error> + Sync,
     ) -> Result<(), Error> {
         let encoders = &self.encoders;
+        // Where there are fewer tiles than threads, their fields are encoded at the same time.
+        let few = sources.len() < rayon::current_num_threads();
         let encode = |source: &S| {
             let Tile { fields, written, cells, mbr } = make(source)?;
-            let fields = encoders.par_iter().zip(&fields).map(|(encoder, cells)| encoder.encode(cells, &written));
-            Ok((fields.collect::<Result<Vec<_>, Error>>()?, cells, mbr))
+            let encode = |(encoder, cells): (&FieldEncoder, &FieldBuffer)| encoder.encode(cells, &written);
+            let fields: Result<Vec<_>, Error> = match few {
+                true => encoders.par_iter().zip(&fields).map(encode).collect(),
+                false => encoders.iter().zip(&fields).map(encode).collect(),
+            };
+            Ok((fields?, cells, mbr))
         };
-        let encode = || sources.par_iter().map(encode).collect::<Result<Vec<_>, Error>>();
-        let ready = std::mem::take(&mut self.encoded);
         let place = Place { storage: &*self.storage, folder: &self.folder, version: self.version, schema: &self.schema };
-        let files = &mut self.files;
-        let (written, encoded) = rayon::join(|| place.write(encoders, files, ready), encode);
-        written?;
-        for (fields, cells, mbr) in encoded? {
-            self.encoded.push(fields);
+        let mut take = |(fields, cells, mbr): (Vec<EncodedTile>, u64, Option<NdRange>)| {
+            place.write(encoders, &mut self.files, fields)?;
             self.mbrs.extend(mbr);
             self.tiles += 1;
             self.last_tile_cells = cells;
+            Ok(())
+        };
+        match few {
+            true => sources.iter().map(encode).try_for_each(|tile| tile.and_then(&mut take)),
+            false => in_order(sources, encode, take),
         }
-        Ok(())
     }
 
     /// The ranges that hold all cells appended to a sparse fragment.
@@ -145,7 +148,6 @@ impl FragmentWriter {
 
     /// Makes everything durable and then visible; gives the fragment's name.
     pub(crate) fn commit(mut self, non_empty_domain: NdRange) -> Result<String, Error> {
-        self.append(&[], |source: &std::convert::Infallible| match *source {})?;
         let sizes = self.files.iter_mut().map(FieldFiles::finish).collect::<Result<Vec<_>, _>>()?;
         let metadata = self.metadata(non_empty_domain, &sizes)?;
         let path = self.folder.join("__fragment_metadata.tdb")?;
@@ -305,17 +307,15 @@ struct Place<'w> {
 }
 
 impl Place<'_> {
-    /// Appends encoded tiles to the data files.
-    fn write(&self, encoders: &[FieldEncoder], files: &mut [FieldFiles], tiles: Vec<Vec<EncodedTile>>) -> Result<(), Error> {
-        for tile in tiles {
-            for ((encoder, files), encoded) in encoders.iter().zip(&mut *files).zip(tile) {
-                let create = |part: DataPart| -> Result<Box<dyn ObjectWriter>, Error> {
-                    let file = DataFile { field: encoder.field, part };
-                    let name = file.name(self.version, self.schema).unwrap_or_default();
-                    Ok(self.storage.create_file(&self.folder.join(&name)?)?)
-                };
-                files.append(encoded, create)?;
-            }
+    /// Appends the fields of a tile to the data files.
+    fn write(&self, encoders: &[FieldEncoder], files: &mut [FieldFiles], tile: Vec<EncodedTile>) -> Result<(), Error> {
+        for ((encoder, files), encoded) in encoders.iter().zip(files).zip(tile) {
+            let create = |part: DataPart| -> Result<Box<dyn ObjectWriter>, Error> {
+                let file = DataFile { field: encoder.field, part };
+                let name = file.name(self.version, self.schema).unwrap_or_default();
+                Ok(self.storage.create_file(&self.folder.join(&name)?)?)
+            };
+            files.append(encoded, create)?;
         }
         Ok(())
     }

@@ -97,7 +97,8 @@ impl ArrayWriter {
         self.options.run(|| {
             let mut writer = self.fragment(options)?;
             write.append(&mut writer, &cells)?;
-            writer.commit(subarray.clone())
+            // To give much memory back takes its time, too.
+            rayon::join(|| writer.commit(subarray.clone()), || drop(cells)).0
         })
     }
 
@@ -120,7 +121,7 @@ impl ArrayWriter {
             let places = sparse::ordered(&self.schema, &mut cells, duplicates)?;
             let mut writer = self.fragment(options)?;
             sparse::append(&mut writer, &self.schema, &cells, &places)?;
-            sparse::commit(writer, &self.schema).map(Some)
+            rayon::join(|| sparse::commit(writer, &self.schema), || drop((cells, places))).0.map(Some)
         })
     }
 

@@ -12,9 +12,6 @@ use crate::read::sparse::sort::Sorted;
 use crate::read::sparse::tiles::{CellRef, Kept, SparseTile, WriteTimes};
 use crate::{Error, FieldBuffer};
 
-/// Tiles for each thread that are encoded at a time: enough that none waits for the longest, little beside the cells themselves.
-const TILES_A_THREAD: usize = 4;
-
 /// The places of all cells in global order, duplicates treated as asked.
 pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Duplicates) -> Result<Vec<u32>, Error> {
     let count =
@@ -37,18 +34,26 @@ pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Dupli
 
 /// The places of the cells of a tile in order, or a cell that is there twice and must not be.
 fn places(tile: &SparseTile, order: &CellOrder, duplicates: Duplicates) -> Result<Vec<u32>, CellRef> {
-    let sorted = Sorted::new(std::slice::from_ref(tile), order);
-    if duplicates == Duplicates::Allow || !sorted.repeats() {
-        return Ok(sorted.collect(|cell| place(&cell)));
-    }
+    /// Cells that are sorted at once: the numbers that sort them take memory beside the cells.
+    const SORTED_CELLS: usize = 8 << 20;
+    /// Parts at most, as all cells are looked at for each.
+    const MOST_PARTS: usize = 4;
+    let parts = (tile.cells as usize).div_ceil(SORTED_CELLS).min(MOST_PARTS);
     let mut places = Vec::with_capacity(tile.cells as usize);
-    let mut repeated = None;
-    sorted.for_each_group(|group| match (group, duplicates) {
-        ([first, _, ..], Duplicates::Refuse) => repeated = repeated.or(Some(*first)),
-        // Which of them stays is not promised; the last one written is what a caller expects.
-        _ => places.extend(group.iter().max().map(place)),
-    });
-    repeated.map_or(Ok(places), Err)
+    Sorted::for_each_part(std::slice::from_ref(tile), order, parts, |sorted| {
+        if duplicates == Duplicates::Allow || !sorted.repeats() {
+            sorted.collect_into(&mut places, |cell| place(&cell));
+            return Ok(());
+        }
+        let mut repeated = None;
+        sorted.for_each_group(|group| match (group, duplicates) {
+            ([first, _, ..], Duplicates::Refuse) => repeated = repeated.or(Some(*first)),
+            // Which of them stays is not promised; the last one written is what a caller expects.
+            _ => places.extend(group.iter().max().map(place)),
+        });
+        repeated.map_or(Ok(()), Err)
+    })?;
+    Ok(places)
 }
 
 /// Coordinates as one tile, so that what orders a read orders a write.
@@ -75,21 +80,13 @@ pub(crate) fn append(writer: &mut FragmentWriter, schema: &ArraySchema, cells: &
     let capacity = usize::try_from(schema.capacity).unwrap_or(usize::MAX).max(1);
     let fields: Vec<FieldId> = writer.fields().collect();
     let runs: Vec<&[u32]> = places.chunks(capacity).collect();
-    for runs in runs.chunks(TILES_A_THREAD * rayon::current_num_threads()) {
-        let tile = |run: &&[u32]| -> Result<Tile, Error> {
-            let pick = |buffer: &FieldBuffer| buffer.pick(run.iter().map(|&place| place as usize));
-            let buffers: Vec<FieldBuffer> = cells.buffers.iter().map(pick).collect();
-            let mbr = mbr(schema, &fields, &buffers)?;
-            Ok(Tile {
-                written: std::iter::once(0..run.len()).collect(),
-                cells: run.len() as u64,
-                fields: buffers,
-                mbr: Some(mbr),
-            })
-        };
-        writer.append(runs, tile)?;
-    }
-    Ok(())
+    let tile = |run: &&[u32]| -> Result<Tile, Error> {
+        let pick = |buffer: &FieldBuffer| buffer.pick(run.iter().map(|&place| place as usize));
+        let buffers: Vec<FieldBuffer> = cells.buffers.iter().map(pick).collect();
+        let mbr = mbr(schema, &fields, &buffers)?;
+        Ok(Tile { written: std::iter::once(0..run.len()).collect(), cells: run.len() as u64, fields: buffers, mbr: Some(mbr) })
+    };
+    writer.append(&runs, tile)
 }
 
 /// Checks the bounds of all cells and makes the fragment visible.

@@ -7,7 +7,7 @@ use talavera_schema::NdRange;
 use talavera_types::Layout;
 
 use super::check::{Cells, check_in_domain};
-use super::dense::{TILES_AT_A_TIME, check_whole_tiles};
+use super::dense::check_whole_tiles;
 use super::fragment::{FragmentWriter, Tile};
 use super::query::{ArrayWriter, Duplicates, WriteOptions};
 use super::sparse;
@@ -176,7 +176,7 @@ impl<'w> DenseStream<'w> {
                 let written = std::iter::once(0..tile_cells).collect();
                 Ok(Tile { fields: cells.buffers.iter().map(pick).collect(), written, cells: tile_cells as u64, mbr: None })
             };
-            writer.options().run(|| starts.chunks(TILES_AT_A_TIME).try_for_each(|starts| fragment.append(starts, tile)))
+            writer.options().run(|| fragment.append(&starts, tile))
         })
     }
 

@@ -5,7 +5,7 @@
 //! beginning is packed; cells that begin alike are compared by what follows.
 
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{Bound, Range, RangeBounds};
 
 use rayon::prelude::*;
 use talavera_types::with_datatype;
@@ -15,6 +15,7 @@ use crate::FieldBuffer;
 use crate::order::{CellOrder, Component, HilbertOrder, OrderKey, TileAxis, key_bounds};
 
 /// How the cells of some tiles become numbers.
+#[derive(Clone)]
 pub(crate) struct Keys<'t> {
     tiles: &'t [SparseTile],
     order: &'t CellOrder,
@@ -59,18 +60,16 @@ enum Run<'t> {
     Listed(&'t [u32]),
 }
 
+/// A run, with its tile and that tile's number.
+type RunOf<'t> = (usize, &'t SparseTile, Run<'t>);
+
 /// Cells of a run, so that what is calculated about them stays in a cache.
 const RUN_CELLS: usize = 1 << 13;
 
 impl<'t> Keys<'t> {
     /// The numbers of the kept cells of all tiles, one tile behind the other, and how to take them apart.
     pub(crate) fn new(tiles: &'t [SparseTile], order: &'t CellOrder) -> (Self, Vec<u64>) {
-        let most = tiles.iter().map(|tile| tile.cells).max().unwrap_or(0);
-        let cell_bits = (u32::BITS - most.saturating_sub(1).leading_zeros()).max(1);
-        let tile_bits = usize::BITS - tiles.len().saturating_sub(1).leading_zeros();
-        // Tiles that there are no numbers for do not fit into memory.
-        let index_bits = (cell_bits + tile_bits).min(u64::BITS - 1);
-        let mut keys = Self { tiles, order, fields: Vec::new(), cell_bits, index_bits, whole: 0 };
+        let mut keys = Self::without_fields(tiles, order);
         let mut words = vec![0; tiles.iter().map(|tile| tile.kept.count(tile.cells)).sum()];
         let mut bounds = None;
         if let (Some(Component::Hilbert), Some(curve)) = (order.components.first(), &order.curve) {
@@ -80,6 +79,22 @@ impl<'t> Keys<'t> {
         keys.choose_fields(bounds);
         keys.for_each_run(&mut words, |number, tile, run, words| keys.fill(number, tile, run, words));
         (keys, words)
+    }
+
+    /// How cells become numbers, without any of them; not along a curve, whose positions are calculated only once.
+    pub(crate) fn alone(tiles: &'t [SparseTile], order: &'t CellOrder) -> Option<Self> {
+        let mut keys = Self::without_fields(tiles, order);
+        keys.choose_fields(None);
+        order.curve.is_none().then_some(keys)
+    }
+
+    fn without_fields(tiles: &'t [SparseTile], order: &'t CellOrder) -> Self {
+        let most = tiles.iter().map(|tile| tile.cells).max().unwrap_or(0);
+        let cell_bits = (u32::BITS - most.saturating_sub(1).leading_zeros()).max(1);
+        let tile_bits = usize::BITS - tiles.len().saturating_sub(1).leading_zeros();
+        // Tiles that there are no numbers for do not fit into memory.
+        let index_bits = (cell_bits + tile_bits).min(u64::BITS - 1);
+        Self { tiles, order, fields: Vec::new(), cell_bits, index_bits, whole: 0 }
     }
 
     /// The cell that a number stands for.
@@ -139,19 +154,74 @@ impl<'t> Keys<'t> {
         words.iter_mut().zip(placed).for_each(|(word, (_, placed))| *word = placed);
     }
 
+    /// The beginnings of places that cut the cells into so many parts, about equal ones; fewer where many places begin alike.
+    pub(crate) fn cuts(&self, parts: usize) -> Vec<u64> {
+        /// Cells that stand for all, for each part.
+        const SAMPLES: usize = 1 << 10;
+        let cells: usize = self.tiles.iter().map(|tile| tile.kept.count(tile.cells)).sum();
+        let step = (cells / (parts * SAMPLES)).max(1);
+        let samples = self.runs().into_par_iter().flat_map_iter(|run| self.words_of(&run).into_iter().step_by(step));
+        let mut samples: Vec<u64> = samples.map(|word| word >> self.index_bits).collect();
+        samples.sort_unstable();
+        let mut cuts: Vec<u64> = (1..parts).filter_map(|part| samples.get(part * samples.len() / parts).copied()).collect();
+        cuts.dedup();
+        cuts
+    }
+
+    /// For each run, how many of its places begin in each of the parts between `cuts`.
+    pub(crate) fn count(&self, cuts: &[u64]) -> Vec<Vec<usize>> {
+        let count = |run: RunOf<'_>| {
+            let mut counts = vec![0; cuts.len() + 1];
+            for word in self.words_of(&run) {
+                let part = cuts.iter().filter(|&&cut| cut <= word >> self.index_bits).count();
+                counts.iter_mut().skip(part).take(1).for_each(|count| *count += 1);
+            }
+            counts
+        };
+        self.runs().into_par_iter().map(count).collect()
+    }
+
+    /// The numbers of the cells whose places begin in a range, of which each run has so many.
+    pub(crate) fn between(&self, places: (Bound<u64>, Bound<u64>), counts: &[usize]) -> Vec<u64> {
+        let mut words = vec![0; counts.iter().sum()];
+        let mut rest = &mut *words;
+        let mut runs = Vec::with_capacity(counts.len());
+        for (run, &count) in self.runs().into_iter().zip(counts) {
+            let (words, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            runs.push((run, words));
+            rest = behind;
+        }
+        runs.into_par_iter().for_each(|(run, targets)| {
+            let inside = self.words_of(&run).into_iter().filter(|word| places.contains(&(word >> self.index_bits)));
+            targets.iter_mut().zip(inside).for_each(|(target, word)| *target = word);
+        });
+        words
+    }
+
+    fn words_of(&self, (number, tile, run): &RunOf<'_>) -> Vec<u64> {
+        let mut words = vec![0; run.len()];
+        self.fill(*number, tile, run, &mut words);
+        words
+    }
+
+    /// The kept cells of all tiles.
+    fn runs(&self) -> Vec<RunOf<'t>> {
+        let of_tile = |(number, tile): (usize, &'t SparseTile)| {
+            let kept = tile.kept.count(tile.cells);
+            let runs = (0..kept).step_by(RUN_CELLS).map(move |start| start..kept.min(start + RUN_CELLS));
+            runs.map(move |cells| (number, tile, Run::new(&tile.kept, cells)))
+        };
+        self.tiles.iter().enumerate().flat_map(of_tile).collect()
+    }
+
     /// Calls `each` in parallel with the number of a tile, the tile, some of its kept cells, and their words.
     fn for_each_run(&self, words: &mut [u64], each: impl Fn(usize, &SparseTile, &Run<'_>, &mut [u64]) + Sync) {
         let mut rest = words;
         let mut runs = Vec::new();
-        for (number, tile) in self.tiles.iter().enumerate() {
-            let mut start = 0;
-            let kept = tile.kept.count(tile.cells);
-            while start < kept {
-                let end = kept.min(start + RUN_CELLS);
-                let (words, behind) = std::mem::take(&mut rest).split_at_mut(end - start);
-                runs.push((number, tile, Run::new(&tile.kept, start..end), words));
-                (rest, start) = (behind, end);
-            }
+        for (number, tile, run) in self.runs() {
+            let (words, behind) = std::mem::take(&mut rest).split_at_mut(run.len());
+            runs.push((number, tile, run, words));
+            rest = behind;
         }
         runs.into_par_iter().for_each(|(number, tile, run, words)| each(number, tile, &run, words));
     }
@@ -306,6 +376,13 @@ impl<'t> Run<'t> {
         match kept {
             Kept::All => Self::All(range.start as u32..range.end as u32),
             Kept::Some(cells) => Self::Listed(cells.get(range).unwrap_or_default()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::All(cells) => cells.len(),
+            Self::Listed(cells) => cells.len(),
         }
     }
 

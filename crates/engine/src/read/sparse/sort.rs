@@ -1,6 +1,7 @@
 //! Puts the kept cells of all tiles into the order of the result, one cell per coordinate where the array wants that.
 
 use std::cmp::Ordering;
+use std::ops::Bound;
 
 use rayon::prelude::*;
 
@@ -27,7 +28,33 @@ pub(crate) struct Sorted<'t> {
 
 impl<'t> Sorted<'t> {
     pub(crate) fn new(tiles: &'t [SparseTile], order: &'t CellOrder) -> Self {
-        let (keys, mut words) = Keys::new(tiles, order);
+        let (keys, words) = Keys::new(tiles, order);
+        Self::of(keys, words)
+    }
+
+    /// Calls `each` with the cells in so many parts, each behind the one before in the order: what is held beside the cells
+    /// themselves is that much smaller. Along a curve there is one part.
+    pub(crate) fn for_each_part<E>(
+        tiles: &'t [SparseTile],
+        order: &'t CellOrder,
+        parts: usize,
+        mut each: impl FnMut(Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(keys) = Some(parts).filter(|&parts| parts > 1).and_then(|_| Keys::alone(tiles, order)) else {
+            return each(Self::new(tiles, order));
+        };
+        let cuts = keys.cuts(parts);
+        let counts = keys.count(&cuts);
+        let starts = std::iter::once(Bound::Unbounded).chain(cuts.iter().copied().map(Bound::Included));
+        let ends = cuts.iter().copied().map(Bound::Excluded).chain(std::iter::once(Bound::Unbounded));
+        for (part, places) in starts.zip(ends).enumerate() {
+            let counts: Vec<usize> = counts.iter().map(|counts| counts.get(part).copied().unwrap_or(0)).collect();
+            each(Self::of(keys.clone(), keys.between(places, &counts)))?;
+        }
+        Ok(())
+    }
+
+    fn of(keys: Keys<'t>, mut words: Vec<u64>) -> Self {
         if !words.par_windows(2).all(|pair| matches!(pair, [a, b] if a < b)) {
             radix::sort(&mut words);
         }
@@ -58,17 +85,19 @@ impl<'t> Sorted<'t> {
         }
     }
 
-    /// Calls `each` for the cells in order, and lets go of the memory on the way.
-    pub(crate) fn collect<T>(mut self, each: impl Fn(CellRef) -> T) -> Vec<T> {
+    /// Appends what `each` makes of the cells, in their order, and lets go of the memory on the way.
+    pub(crate) fn collect_into<T>(mut self, collected: &mut Vec<T>, each: impl Fn(CellRef) -> T) {
         const AT_A_TIME: usize = 1 << 20;
-        let mut collected = Vec::with_capacity(self.words.len());
+        let before = collected.len();
+        collected.reserve_exact(self.words.len());
         while !self.words.is_empty() {
             let rest = self.words.len().saturating_sub(AT_A_TIME);
             collected.extend(self.words.drain(rest..).rev().map(|word| each(self.keys.cell(word))));
             self.words.shrink_to_fit();
         }
-        collected.reverse();
-        collected
+        if let Some(appended) = collected.get_mut(before..) {
+            appended.reverse();
+        }
     }
 }
 
@@ -80,7 +109,8 @@ pub(crate) fn sort(tiles: &[SparseTile], order: &CellOrder, duplicates: Duplicat
         if !hides && sorted.were_in_order() {
             return Picks::Tiles;
         }
-        let mut cells = sorted.collect(|cell| cell);
+        let mut cells = Vec::new();
+        sorted.collect_into(&mut cells, |cell| cell);
         if hides {
             cells.retain(|cell| is_visible(tiles, cell));
         }

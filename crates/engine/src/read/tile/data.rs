@@ -68,7 +68,7 @@ impl DataReader {
     ) -> Result<CellBytes, Error> {
         let bytes = self.fetch(storage, offsets, tile)?;
         self.check_length(&bytes, tile, len)?;
-        let mut cells = CellBytes::zeroed(len);
+        let mut cells = CellBytes::meaningless(len);
         self.decode_into(&bytes, tile, &mut cells)?;
         job.tile_done(bytes.len() as u64, len as u64);
         Ok(cells)
