@@ -8,6 +8,7 @@ mod part;
 pub(crate) mod query;
 mod scatter;
 pub(crate) mod sparse;
+mod summary;
 mod tile;
 
 pub use explain::{Cost, Explanation, FieldPlan, FragmentPlan, SkipReason};

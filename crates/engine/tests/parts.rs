@@ -221,6 +221,36 @@ fn a_part_shows_what_the_read_saw_whatever_is_written_since() {
 }
 
 #[test]
+fn parts_of_a_dense_array_know_the_bounds_of_its_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    write(Kind::Dense, folder.path());
+    let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder.path()).unwrap());
+    let array = OpenArray::open(Arc::clone(&storage), ObjectPath::root(), ALWAYS, EngineOptions::default()).unwrap();
+    let bounds = |query: &ReadQuery<'_>| -> Vec<(i64, i64)> {
+        let value = |bytes: &Option<Vec<u8>>| i64::from_le_bytes(bytes.clone().unwrap().try_into().unwrap());
+        let parts = query.split(SplitBy::Parts(10)).unwrap();
+        for part in &parts {
+            let batch = part.run(Arc::clone(&storage), EngineOptions::default()).unwrap();
+            check_promises(part, &batch, &array, "dense");
+            assert!(part.statistics().iter().all(|field| field.null_count == Some(0)));
+        }
+        assert_eq!(value(&parts[3].statistics()[0].min), 60, "a dimension");
+        assert_eq!(value(&parts[3].statistics()[0].max), 79, "a dimension");
+        parts.iter().map(|part| (value(&part.statistics()[2].min), value(&part.statistics()[2].max))).collect()
+    };
+    let fill = i64::MIN;
+    // Twenty rows of a hundred and fifty cells each; nobody wrote the cells beside them, nor the last rows.
+    let whole = bounds(&array.query().fields(["y", "x", "v"]));
+    assert_eq!((whole[0], whole[9]), ((fill, 20 * 150 - 1), (fill, fill)));
+    // In these columns a part is seven tiles that the last fragment wrote whole.
+    let inside = bounds(&array.query().fields(["y", "x", "v"]).range(1, Range::Signed(0, 139)).unwrap());
+    assert_eq!(inside[4], (2_000_000 + 20 * 150, 2_000_000 + 40 * 150 - 11));
+    // Cells that a condition does not hold for show the fill value.
+    let some = array.query().fields(["y", "x", "v"]).range(1, Range::Signed(0, 139)).unwrap().condition(field("v").gt(100));
+    assert_eq!(bounds(&some)[4].0, fill);
+}
+
+#[test]
 fn a_part_of_another_array_is_refused() {
     let (sparse, dense) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write(Kind::Sparse, sparse.path());

@@ -11,6 +11,7 @@ mod fixed;
 pub(crate) mod layout;
 pub(crate) mod overlay;
 mod split;
+mod statistics;
 mod total;
 mod var;
 

@@ -15,7 +15,7 @@ mod keys;
 mod partition;
 mod plan;
 mod points;
-mod prune;
+pub(crate) mod prune;
 mod scan;
 mod select;
 pub(crate) mod sort;
@@ -127,8 +127,12 @@ impl<'r> SparseRead<'r> {
         self.gather_all(tiles, &picks)
     }
 
-    /// All fields of the result. Coordinates go once they are in it, so dimensions come first.
+    /// All fields of the result. Coordinates go once they are in it, so dimensions come first; where there are none, all
+    /// fields are decoded at the same time.
     fn gather_all(&self, mut tiles: Vec<tiles::SparseTile>, picks: &Picks) -> Result<Vec<FieldBuffer>, Error> {
+        if tiles.iter().all(|tile| tile.coordinates.is_empty()) {
+            return self.fields.par_iter().map(|&field| self.gather(&tiles, picks, field)).collect();
+        }
         let mut order: Vec<(usize, ReadField)> = self.fields.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, field)| !matches!(field, ReadField::Dimension(_)));
         let mut gathered = Vec::with_capacity(order.len());

@@ -8,15 +8,17 @@ use std::arch::x86_64::{
     __m128i, __m512i, _mm_add_epi8, _mm_add_epi16, _mm_add_epi32, _mm_add_epi64, _mm_cvtsi128_si64, _mm_loadu_si128,
     _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x, _mm_shuffle_epi32, _mm_shufflehi_epi16, _mm_slli_si128,
     _mm_storeu_si128, _mm_unpackhi_epi8, _mm_unpackhi_epi64, _mm_xor_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi32,
-    _mm512_add_epi64, _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_castsi512_si128, _mm512_loadu_si512,
-    _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm512_add_epi64, _mm512_alignr_epi32, _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_castsi512_si128,
+    _mm512_loadu_si512, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_set1_epi32,
+    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
 use super::scalar;
 
-/// As the plain version, by the widest vectors that there are.
+/// As the plain version, by the vectors that are fastest: steps from lane to lane cost more than those within one, so that
+/// elements of eight bytes, two to a lane, gain nothing from more lanes.
 pub(super) fn totals<const S: usize, const XOR: bool>(before: u64, differences: &[u8], elements: &mut [u8]) {
-    if differences.len() >= 64 && has_avx512() {
+    if S < 8 && differences.len() >= 64 && has_avx512() {
         // SAFETY: the features were detected on the line above.
         return unsafe { totals_avx512::<S, XOR>(before, differences, elements) };
     }
@@ -37,6 +39,12 @@ fn totals_avx512<const S: usize, const XOR: bool>(before: u64, differences: &[u8
     let mut carry = _mm512_broadcast_i32x4(spread::<S>(before));
     for (out, vector) in out_vectors.iter_mut().zip(vectors) {
         let mut v = load_64(vector);
+        if S == 4 {
+            v = totals_of_sixteen::<XOR>(v);
+            store_64(out, combine_64::<S, XOR>(v, carry));
+            carry = combine_64::<S, XOR>(carry, _mm512_permutexvar_epi32(_mm512_set1_epi32(15), v));
+            continue;
+        }
         if S <= 1 {
             v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<1>(v));
         }
@@ -54,6 +62,17 @@ fn totals_avx512<const S: usize, const XOR: bool>(before: u64, differences: &[u8
         carry = combine_64::<S, XOR>(carry, _mm512_permutexvar_epi8(last, v));
     }
     totals_from::<S, XOR>(_mm512_castsi512_si128(carry), tail, out_tail);
+}
+
+/// The totals within a vector of elements of four bytes, of which shifts reach from lane to lane.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn totals_of_sixteen<const XOR: bool>(mut v: __m512i) -> __m512i {
+    let zero = _mm512_setzero_si512();
+    v = combine_64::<4, XOR>(v, _mm512_alignr_epi32::<15>(v, zero));
+    v = combine_64::<4, XOR>(v, _mm512_alignr_epi32::<14>(v, zero));
+    v = combine_64::<4, XOR>(v, _mm512_alignr_epi32::<12>(v, zero));
+    combine_64::<4, XOR>(v, _mm512_alignr_epi32::<8>(v, zero))
 }
 
 #[target_feature(enable = "sse2")]

@@ -5,7 +5,8 @@ use talavera_types::Layout;
 use super::ReadQuery;
 use crate::Error;
 use crate::read::dense::{CellRanges, DenseRead, Windows};
-use crate::read::part::{CellCount, Extent, FieldStatistics, PartOf, ReadPart, SplitBy};
+use crate::read::field::ReadField;
+use crate::read::part::{CellCount, Extent, PartOf, ReadPart, SplitBy};
 use crate::read::sparse::{SparsePart, SparseRead};
 
 impl ReadQuery<'_> {
@@ -29,7 +30,7 @@ impl ReadQuery<'_> {
                 let dense = DenseRead::new(array, &job)?;
                 let ranges = self.dense_ranges(&dense)?;
                 let cell_bytes = super::cell_bytes(array, &fields, super::GUESSED_VAR_BYTES)?;
-                return Ok(dense_parts(&of, &dense, ranges, by, cell_bytes));
+                return dense_parts(&of, &dense, &fields, ranges, by, cell_bytes);
             }
             let sparse = SparseRead::new(array, &job, &fields, layout, condition.as_ref())?;
             let parts = sparse.split(self.selection()?, by, &names)?;
@@ -49,19 +50,28 @@ fn cell_count(ranges: &CellRanges) -> u64 {
     ranges.iter().map(along).fold(1, u64::saturating_mul)
 }
 
-fn dense_parts(of: &PartOf<'_>, dense: &DenseRead<'_>, ranges: CellRanges, by: SplitBy, cell_bytes: u64) -> Vec<ReadPart> {
+fn dense_parts(
+    of: &PartOf<'_>,
+    dense: &DenseRead<'_>,
+    fields: &[ReadField],
+    ranges: CellRanges,
+    by: SplitBy,
+    cell_bytes: u64,
+) -> Result<Vec<ReadPart>, Error> {
     let cells = cell_count(&ranges);
     let cells_of_part = match by {
         SplitBy::Parts(parts) => cells.div_ceil(u64::try_from(parts.max(1)).unwrap_or(u64::MAX)),
         SplitBy::Bytes(bytes) => bytes / cell_bytes.max(1),
     };
     let layout = if of.layout == Layout::ColMajor { Layout::ColMajor } else { Layout::RowMajor };
+    let pruners = dense.pruners(of.fields)?;
     let part = |ranges: CellRanges| {
         let fragments = dense.fragments_in(&ranges);
         let cells = CellCount { cells: cell_count(&ranges), exact: true };
-        // Cells that nobody wrote, and cells that are hidden by newer ones, make statistics of attributes unsure.
-        let statistics = of.fields.iter().map(|field| FieldStatistics::unknown(field)).collect();
-        of.part(&fragments, Extent::Dense(ranges), cells, statistics)
+        let names = of.fields.iter().map(String::as_str).zip(fields.iter().copied());
+        let statistics = names.map(|field| dense.statistics(field, &ranges, &pruners, of.condition.is_some()));
+        let statistics = statistics.collect::<Result<_, _>>()?;
+        Ok(of.part(&fragments, Extent::Dense(ranges), cells, statistics))
     };
     Windows::new(ranges, layout, &dense.grid, cells_of_part).map(part).collect()
 }

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use talavera_schema::{Coordinate, NdRange};
-use talavera_types::{Datatype, Layout};
+use talavera_schema::NdRange;
+use talavera_types::Layout;
 
 use super::SparseRead;
 use super::plan::{Plan, TilePlan};
@@ -16,6 +16,7 @@ use super::split::{Middle, cut};
 use crate::Error;
 use crate::order::{CellOrder, range_keys};
 use crate::read::part::{CellCount, FieldStatistics, SplitBy};
+use crate::read::summary::Summary;
 
 /// One part of a sparse read.
 #[derive(Debug)]
@@ -123,47 +124,21 @@ impl SparseRead<'_> {
 
     /// What the statistics of the tiles say about a field, as far as all of them can be believed.
     fn statistics(&self, field: &str, plan: &Plan, pruners: &[Pruner], exact: bool) -> FieldStatistics {
-        let mut statistics = FieldStatistics::unknown(field);
         let schema = self.array.schema();
         let datatype = schema.attribute(field).map(|(_, attribute)| attribute.datatype);
         let datatype = datatype.or_else(|| schema.dimension(field).map(|(_, dimension)| dimension.datatype));
         let nullable = schema.attribute(field).is_some_and(|(_, attribute)| attribute.nullable);
-        let Some(datatype) = datatype else { return statistics };
-        let (mut bounds, mut nulls) = (Some(None), Some(0_u64));
+        let Some(datatype) = datatype else { return FieldStatistics::unknown(field) };
+        let mut summary = Summary::new(datatype, nullable);
         for tile in &plan.tiles {
-            let Some(known) = pruners.get(tile.fragment).and_then(|pruner| pruner.bounds(field, tile)) else { return statistics };
-            let null_count = if nullable { known.null_count } else { Some(0) };
-            nulls = nulls.zip(null_count).and_then(|(sum, count)| sum.checked_add(count));
-            let all_null = null_count == Some(tile.cells.into());
-            let trusted = known.trust == talavera_condition::Trust::Exact;
-            let own = known.min.zip(known.max).filter(|_| trusted).map(|(min, max)| (min.into_owned(), max.into_owned()));
-            bounds = match (bounds, own) {
-                (bounds, _) if all_null => bounds,
-                (Some(all), Some(own)) => widened(all, own, datatype).map(Some),
-                _ => None,
-            };
+            match pruners.get(tile.fragment).and_then(|pruner| pruner.bounds(field, tile)) {
+                Some(known) => summary.add(known, tile.cells.into()),
+                None => summary.forget(),
+            }
         }
-        if let Some(Some((min, max))) = bounds {
-            (statistics.min, statistics.max) = (Some(min), Some(max));
-        }
-        statistics.null_count = nulls.filter(|_| exact);
-        statistics
+        let statistics = summary.finish(field);
+        FieldStatistics { null_count: statistics.null_count.filter(|_| exact), ..statistics }
     }
-}
-
-type Bounds = (Vec<u8>, Vec<u8>);
-
-/// Bounds that hold for the cells of both; none for values that have no order.
-fn widened(all: Option<Bounds>, own: Bounds, datatype: Datatype) -> Option<Bounds> {
-    let is_less = |a: &[u8], b: &[u8]| -> Option<bool> {
-        let (a, b) = (Coordinate::from_le_bytes(datatype, a)?, Coordinate::from_le_bytes(datatype, b)?);
-        a.partial_cmp(&b).map(std::cmp::Ordering::is_lt)
-    };
-    is_less(&own.0, &own.1)?;
-    let Some((min, max)) = all else { return Some(own) };
-    let min = if is_less(&own.0, &min)? { own.0 } else { min };
-    let max = if is_less(&max, &own.1)? { own.1 } else { max };
-    Some((min, max))
 }
 
 fn intervals(tiles: &[TilePlan], fragments: usize) -> TileIntervals {

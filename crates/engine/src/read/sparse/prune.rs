@@ -55,6 +55,15 @@ impl Pruner {
             Some(Known::Nothing) | None => Some(TileBounds::default()),
         }
     }
+
+    /// What a fragment stores about a field in a tile; none where it lacks the field.
+    pub(crate) fn stored(&self, name: &str, tile: u64) -> Option<TileBounds<'static>> {
+        match self.fields.get(name) {
+            Some(Known::Missing) => None,
+            Some(Known::Lists { lists, datatype }) => Some(list_bounds(lists, *datatype, tile)),
+            Some(Known::Dimension { .. } | Known::Nothing) | None => Some(TileBounds::default()),
+        }
+    }
 }
 
 fn known(array: &OpenArray, fragment: &Fragment, name: &str) -> Result<Known, Error> {
