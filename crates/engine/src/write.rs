@@ -5,6 +5,7 @@
 //! left (21-semantics §8.5).
 
 mod check;
+mod data_file;
 mod dense;
 mod encode;
 mod fragment;

@@ -18,4 +18,4 @@ pub use error::StorageError;
 pub use local::LocalStorage;
 pub use memory::MemoryStorage;
 pub use path::ObjectPath;
-pub use storage::{Entry, EntryKind, ObjectWriter, Storage, StorageExt};
+pub use storage::{Entry, EntryKind, ObjectWriter, Storage, StorageExt, StoreAhead};

@@ -156,6 +156,9 @@ pub trait StorageExt: Storage {
 
 impl<S: Storage + ?Sized> StorageExt for S {}
 
+/// See [`ObjectWriter::store_ahead`].
+pub type StoreAhead = Box<dyn FnOnce() -> Result<(), StorageError> + Send>;
+
 /// An object that is being written.
 ///
 /// Dropped before [`ObjectWriter::finish`], nothing of it stays.
@@ -168,6 +171,12 @@ pub trait ObjectWriter: Debug + Send {
 
     /// Bytes appended so far.
     fn written(&self) -> u64;
+
+    /// The task to begin to store what was appended so far, where that leaves less to do at the end; none where it would
+    /// not, or not yet. It may run on any thread while more is appended. When it fails, so has the object.
+    fn store_ahead(&mut self) -> Option<StoreAhead> {
+        None
+    }
 
     /// Ends the object. When this returns, it is there and lasts.
     ///

@@ -12,9 +12,10 @@ use talavera_fragment::{
 };
 use talavera_pipeline::GenericTile;
 use talavera_schema::{ArraySchema, NdRange};
-use talavera_storage::{ObjectPath, ObjectWriter, Storage, StorageExt};
+use talavera_storage::{ObjectPath, Storage, StorageExt};
 use talavera_types::FormatVersion;
 
+use super::data_file::DataFileWriter;
 use super::encode::{EncodedTile, FieldEncoder};
 use super::in_order::in_order;
 use super::statistics::{TileStatistics, of_fragment};
@@ -52,9 +53,9 @@ pub(crate) struct Tile {
 /// The data files of one field and the lists about its tiles.
 #[derive(Default)]
 struct FieldFiles {
-    fixed: Option<Box<dyn ObjectWriter>>,
-    var: Option<Box<dyn ObjectWriter>>,
-    validity: Option<Box<dyn ObjectWriter>>,
+    fixed: Option<DataFileWriter>,
+    var: Option<DataFileWriter>,
+    validity: Option<DataFileWriter>,
     offsets: Vec<u64>,
     var_offsets: Vec<u64>,
     var_sizes: Vec<u64>,
@@ -310,10 +311,10 @@ impl Place<'_> {
     /// Appends the fields of a tile to the data files.
     fn write(&self, encoders: &[FieldEncoder], files: &mut [FieldFiles], tile: Vec<EncodedTile>) -> Result<(), Error> {
         for ((encoder, files), encoded) in encoders.iter().zip(files).zip(tile) {
-            let create = |part: DataPart| -> Result<Box<dyn ObjectWriter>, Error> {
+            let create = |part: DataPart| -> Result<DataFileWriter, Error> {
                 let file = DataFile { field: encoder.field, part };
                 let name = file.name(self.version, self.schema).unwrap_or_default();
-                Ok(self.storage.create_file(&self.folder.join(&name)?)?)
+                Ok(DataFileWriter::new(self.storage.create_file(&self.folder.join(&name)?)?))
             };
             files.append(encoded, create)?;
         }
@@ -339,19 +340,10 @@ struct FileSizes {
 
 impl FieldFiles {
     /// Appends a tile; a file begins with the first tile that has something for it.
-    fn append(
-        &mut self,
-        tile: EncodedTile,
-        create: impl Fn(DataPart) -> Result<Box<dyn ObjectWriter>, Error>,
-    ) -> Result<(), Error> {
-        let write = |file: &mut Option<Box<dyn ObjectWriter>>, part: DataPart, bytes: &[u8]| -> Result<u64, Error> {
-            let file = match file {
-                Some(file) => file,
-                None => file.insert(create(part)?),
-            };
-            let offset = file.written();
-            file.write(bytes)?;
-            Ok(offset)
+    fn append(&mut self, tile: EncodedTile, create: impl Fn(DataPart) -> Result<DataFileWriter, Error>) -> Result<(), Error> {
+        let write = |file: &mut Option<DataFileWriter>, part: DataPart, bytes: &[u8]| match file {
+            Some(file) => file.append(bytes),
+            None => file.insert(create(part)?).append(bytes),
         };
         self.offsets.push(write(&mut self.fixed, DataPart::Fixed, &tile.fixed)?);
         if let Some(var) = &tile.var {
@@ -366,12 +358,7 @@ impl FieldFiles {
     }
 
     fn finish(&mut self) -> Result<FileSizes, Error> {
-        let finish = |file: &mut Option<Box<dyn ObjectWriter>>| -> Result<u64, Error> {
-            let Some(file) = file.take() else { return Ok(0) };
-            let size = file.written();
-            file.finish()?;
-            Ok(size)
-        };
+        let finish = |file: &mut Option<DataFileWriter>| file.take().map_or(Ok(0), DataFileWriter::finish);
         Ok(FileSizes { fixed: finish(&mut self.fixed)?, var: finish(&mut self.var)?, validity: finish(&mut self.validity)? })
     }
 }

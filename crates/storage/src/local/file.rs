@@ -4,10 +4,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
 
 use super::sync::sync_folder_of;
-use crate::{ObjectPath, ObjectWriter, StorageError};
+use crate::{ObjectPath, ObjectWriter, StorageError, StoreAhead};
 
 /// The file and its size in bytes; a folder is "not found".
 pub(super) fn open(path: &ObjectPath, local: &Path) -> Result<(File, u64), StorageError> {
@@ -91,42 +90,19 @@ pub(super) struct FileWriter {
     written: u64,
     durable: bool,
     is_finished: bool,
-    /// The bytes written when the system was last told to store them.
-    synced: u64,
-    /// The thread that tells it.
-    syncing: Option<JoinHandle<io::Result<()>>>,
+    /// The bytes written when the system was last asked to store them.
+    stored: u64,
 }
 
 impl FileWriter {
     pub(super) fn create(path: &ObjectPath, local: PathBuf, durable: bool) -> Result<Self, StorageError> {
         let file = File::create_new(&local).map_err(|error| StorageError::io(path, error))?;
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        Ok(Self { path: path.clone(), local, file, written: 0, durable, is_finished: false, synced: 0, syncing: None })
-    }
-
-    /// Has the system begin to store a large file while more of it is written, so that little is left at the end.
-    fn sync_ahead(&mut self) -> io::Result<()> {
-        let is_due = self.durable && self.written - self.synced >= SYNC_BYTES;
-        if !is_due || self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            return Ok(());
-        }
-        self.join_sync()?;
-        self.synced = self.written;
-        let file = self.file.get_ref().try_clone()?;
-        // Without a thread for it, all is stored at the end.
-        self.syncing = std::thread::Builder::new().spawn(move || file.sync_data()).ok();
-        Ok(())
-    }
-
-    /// What became of storing ahead: the system tells of a failure only once.
-    fn join_sync(&mut self) -> io::Result<()> {
-        let Some(thread) = self.syncing.take() else { return Ok(()) };
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that stores a file panicked")))
+        Ok(Self { path: path.clone(), local, file, written: 0, durable, is_finished: false, stored: 0 })
     }
 
     fn finish_file(&mut self) -> io::Result<()> {
         self.file.flush()?;
-        self.join_sync()?;
         if self.durable {
             self.file.get_ref().sync_all()?;
             sync_folder_of(&self.local)?;
@@ -137,13 +113,24 @@ impl FileWriter {
 
 impl ObjectWriter for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.file.write_all(bytes).map_err(|error| StorageError::io(&self.path, error))?;
         self.written += bytes.len() as u64;
-        let written = self.file.write_all(bytes).and_then(|()| self.sync_ahead());
-        written.map_err(|error| StorageError::io(&self.path, error))
+        Ok(())
     }
 
     fn written(&self) -> u64 {
         self.written
+    }
+
+    fn store_ahead(&mut self) -> Option<StoreAhead> {
+        if !self.durable || self.written - self.stored < STORED_BYTES {
+            return None;
+        }
+        self.stored = self.written;
+        // Without it, all is stored at the end.
+        let file = self.file.get_ref().try_clone().ok()?;
+        let path = self.path.clone();
+        Some(Box::new(move || file.sync_data().map_err(|error| StorageError::io(&path, error))))
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), StorageError> {
@@ -163,4 +150,5 @@ impl Drop for FileWriter {
 
 const MAX_NAMES_TRIED: u32 = 1000;
 const BUFFER_BYTES: usize = 64 << 10;
-const SYNC_BYTES: u64 = 32 << 20;
+/// Bytes that are worth being stored before the end.
+const STORED_BYTES: u64 = 32 << 20;
