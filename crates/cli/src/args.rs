@@ -38,13 +38,13 @@ pub(crate) enum Command {
     /// Reads cells
     Read(ReadArgs),
     /// Reads cells, throws them away, and says how long that took
-    Scan(ScanArgs),
+    Scan(OutlineArgs),
     /// Counts cells
     Count(CountArgs),
     /// Minimum, maximum, sum, mean and nulls of each field
     Stats(StatsArgs),
     /// Says what a read would do: fragments, tiles, bytes, requests
-    Explain(ExplainArgs),
+    Explain(OutlineArgs),
     /// Cuts a read into parts that `read --part` reads alone, anywhere
     Split(SplitArgs),
     /// Makes an array by a schema
@@ -172,8 +172,9 @@ pub(crate) struct ReadArgs {
     pub(crate) null: String,
 }
 
+// A read of which no cells are given, only what is told about it. No doc comment: it would be shown as help.
 #[derive(Debug, Args)]
-pub(crate) struct ScanArgs {
+pub(crate) struct OutlineArgs {
     #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]
@@ -189,17 +190,6 @@ pub(crate) struct CountArgs {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) cells: CellArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArgs {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    #[command(flatten)]
-    pub(crate) selection: SelectionArgs,
-    /// Writes JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -141,6 +141,9 @@ since! {
     13 => has_ascii_dictionary,
     /// Other filters may follow RLE of variable-length ASCII; libraries that write older versions refuse the schema.
     13 => combines_ascii_rle,
+    /// Sparse cells are in global order, if no dimension is of strings; libraries that write versions 9 to 13 left those of
+    /// INT16 dimensions that start below zero in another.
+    14 => keeps_numbers_in_order,
     /// A fragment may store the time that each cell was written.
     14 => has_cell_timestamps,
     /// A fragment may store the time that each cell was deleted.

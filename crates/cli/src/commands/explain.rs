@@ -5,13 +5,13 @@ use std::io::Write;
 use talavera::{Cost, Explanation, Order};
 
 use super::fragments::time_text;
-use crate::args::ExplainArgs;
+use crate::args::OutlineArgs;
 use crate::error::Error;
 use crate::format::json::write_value;
 use crate::format::table::write_table;
 use crate::selection::Selection;
 
-pub(crate) fn run(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &OutlineArgs, out: &mut dyn Write) -> Result<(), Error> {
     let array = args.target.open_array()?;
     let with_coords = !array.schema().is_dense();
     let selection = Selection::new(&args.selection, &array, with_coords)?;

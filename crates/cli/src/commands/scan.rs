@@ -5,13 +5,13 @@ use std::io::Write;
 use serde_json::json;
 use talavera::Order;
 
-use crate::args::ScanArgs;
+use crate::args::OutlineArgs;
 use crate::error::Error;
 use crate::format::json::write_value;
 use crate::progress::Meter;
 use crate::selection::Selection;
 
-pub(crate) fn run(args: &ScanArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &OutlineArgs, out: &mut dyn Write) -> Result<(), Error> {
     let meter = Meter::new(true);
     let array = args.target.open_array()?;
     let with_coords = !array.schema().is_dense();

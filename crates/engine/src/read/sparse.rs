@@ -183,14 +183,14 @@ impl<'r> SparseRead<'r> {
 
     /// Whether a plan is of one fragment that surely keeps its cells in the array's own order (20-semantics §2.2).
     ///
-    /// Strings may be in the order of signed characters, and libraries before 2.0 compared dates as unsigned numbers. Of
-    /// consolidated fragments the times tell which of several cells of a coordinate comes first.
+    /// Strings may be in the order of signed characters. Of consolidated fragments the times tell which of several cells of
+    /// a coordinate comes first.
     fn come_from_one_in_order(&self, plan: &Plan) -> bool {
         let Some(first) = plan.tiles.first() else { return true };
         let Some(scan) = self.scans.get(first.fragment) else { return false };
         let footer = scan.fragment().footer();
         let strings = self.array.schema().domain.dimensions.iter().any(Dimension::is_var);
-        let in_order = !strings && footer.version.has_dimension_fields() && !footer.layout.has_timestamps();
+        let in_order = !strings && footer.version.keeps_numbers_in_order() && !footer.layout.has_timestamps();
         in_order && plan.tiles.iter().all(|tile| tile.fragment == first.fragment)
     }
 
