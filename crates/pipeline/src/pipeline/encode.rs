@@ -78,10 +78,9 @@ impl Pipeline {
     /// [`PipelineError::Chunk`] for cells that a filter cannot store, [`PipelineError::InvalidInput`] for chunks that do not
     /// cover `cells`, and for one of 4 GiB and more.
     pub fn encode_chunks(&self, cells: &[u8], chunks: &[Range<usize>]) -> Result<Vec<u8>, PipelineError> {
-        // What no filter touches keeps its length; the rest mostly halves at least.
+        // Room that is not used is never touched, while room that is too small would be copied.
         const HEADER_BYTES: usize = 12;
-        let room = if self.stages.is_empty() { cells.len() + chunks.len() * HEADER_BYTES } else { cells.len() / 2 };
-        let mut w = Writer::with_capacity(room + 64);
+        let mut w = Writer::with_capacity(cells.len() + chunks.len() * HEADER_BYTES + 64);
         ChunkTable::encode_count(&mut w, chunks.len());
         let mut end = 0;
         for (index, range) in chunks.iter().enumerate() {
