@@ -88,7 +88,7 @@ impl DenseRead<'_> {
 
     fn tile_count(&self, ranges: &CellRanges) -> u64 {
         let along = |(ranges, &extent): (&Vec<(u64, u64)>, &u64)| {
-            let tiles = |&(first, last): &(u64, u64)| last / extent - first / extent + 1;
+            let tiles = |&(first, last): &(u64, u64)| (last / extent - first / extent).saturating_add(1);
             ranges.iter().map(tiles).fold(0, u64::saturating_add)
         };
         ranges.iter().zip(&self.grid.extents).map(along).fold(1, u64::saturating_mul)
