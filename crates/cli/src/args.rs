@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Write(WriteArgs),
     /// Makes an array of a file: its schema is that of the data
     Import(ImportArgs),
-    /// Adds and drops attributes
+    /// Adds and drops attributes and enumerations, and widens the current domain
     Evolve(EvolveArgs),
     /// Deletes cells
     Delete(DeleteArgs),
