@@ -56,13 +56,13 @@ fn dense() -> OpenArray {
     let (storage, writer) = created(&builder(ArrayType::Dense, 128).build().unwrap());
     let whole = NdRange(vec![Range::Signed(0, SIDE - 1), Range::Signed(0, SIDE - 1)]);
     let cells = vec![("v".to_owned(), column(0..SIDE * SIDE))];
-    writer.write_dense(&whole, Layout::RowMajor, cells, WriteOptions::default()).unwrap();
+    writer.write_dense(&whole, Layout::RowMajor, &cells, WriteOptions::default()).unwrap();
     open(storage)
 }
 
 fn sparse(schema: &ArraySchema) -> OpenArray {
     let (storage, writer) = created(schema);
-    writer.write_sparse(sparse_cells(), WriteOptions::default()).unwrap();
+    writer.write_sparse(&sparse_cells(), WriteOptions::default()).unwrap();
     open(storage)
 }
 
@@ -93,8 +93,8 @@ fn loops(criterion: &mut Criterion) {
     ];
     for (name, schema) in schemas {
         let setup = || (created(&schema).1, sparse_cells());
-        let write = |(writer, cells): (ArrayWriter, _)| writer.write_sparse(cells, WriteOptions::default()).unwrap();
-        group.bench_function(name, |b| b.iter_batched(setup, write, criterion::BatchSize::PerIteration));
+        let write = |(writer, cells): &mut (ArrayWriter, Vec<_>)| writer.write_sparse(cells, WriteOptions::default()).unwrap();
+        group.bench_function(name, |b| b.iter_batched_ref(setup, write, criterion::BatchSize::PerIteration));
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 pub(crate) fn run_part(part: &Part) -> Result<(), Failure> {
     let rows = rows()?;
     let row = rows.iter().find(|row| row.id == part.row).ok_or("no such row")?;
-    let turn = row.work.prepare(part.engine)?;
+    let mut turn = row.work.prepare(part.engine)?;
     measure::forget_peak()?;
     turn()?;
     println!("{}", measure::peak_mb()?);
@@ -122,14 +122,19 @@ impl Row {
 
 impl<'a> Compared<'a> {
     fn run(row: &'a Row, rounds: usize, progress: &ProgressBar) -> Result<Self, Failure> {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let (mut ours, mut theirs, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bound = row.work.bound()?;
         for _ in 0..rounds {
             for (engine, samples) in [(Engine::Ours, &mut ours), (Engine::Peer, &mut theirs)] {
                 progress.set_message(format!("{} by {}", row.id, engine.name()));
                 samples.push(row.sample(engine)?);
                 progress.inc(1);
             }
+            if let Some(turn) = &mut bound {
+                bounds.push(Sample::take(|| turn().map(|()| 0))?.seconds());
+            }
         }
+        drop(bound);
         let peak = |engine: Engine| {
             progress.set_message(format!("{}: memory of {}", row.id, engine.name()));
             progress.inc(1);
@@ -141,7 +146,8 @@ impl<'a> Compared<'a> {
         if ours.amount != theirs.amount {
             return Err(format!("{}: we give {}, libtiledb {}", row.id, ours.amount, theirs.amount).into());
         }
-        let compared = Self { row, ours, theirs, bound: row.work.bound()? };
+        let bound = (!bounds.is_empty()).then(|| measure::median(&mut bounds));
+        let compared = Self { row, ours, theirs, bound };
         progress.suspend(|| compared.print());
         Ok(compared)
     }

@@ -184,6 +184,6 @@ fn prepare(options: &Options) -> Result<(), Failure> {
         ("y".to_owned(), column(&y)?),
         ("v".to_owned(), FieldBuffer::new(Datatype::Float32, CellValNum::ONE, values, None, None)?),
     ];
-    ArrayWriter::open(storage, ObjectPath::root(), EngineOptions::default())?.write_sparse(fields, WriteOptions::default())?;
+    ArrayWriter::open(storage, ObjectPath::root(), EngineOptions::default())?.write_sparse(&fields, WriteOptions::default())?;
     Ok(())
 }

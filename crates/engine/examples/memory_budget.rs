@@ -102,7 +102,7 @@ fn prepare(cells: u64) -> Outcome<PathBuf> {
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&folder)?);
     create_array(&*storage, &ObjectPath::root(), &schema()?, &[], &CreateOptions::default())?;
     let writer = ArrayWriter::open(storage, ObjectPath::root(), EngineOptions::default())?;
-    writer.write_sparse(random_cells(cells)?, WriteOptions::default())?;
+    writer.write_sparse(&random_cells(cells)?, WriteOptions::default())?;
     std::fs::write(folder.join("complete"), b"")?;
     Ok(folder)
 }

@@ -1,5 +1,7 @@
 //! The cells of one field in memory: what users, the reader and writers share.
 
+use std::ops::Range;
+
 use talavera_types::{CellValNum, Datatype, Native};
 
 use crate::Error;
@@ -309,6 +311,12 @@ impl FieldBuffer {
         Self { datatype: self.datatype, cell_val_num: self.cell_val_num, data, offsets, validity }
     }
 
+    /// The cells of these runs, one behind the other.
+    pub(crate) fn pick_runs(&self, runs: &[Range<usize>]) -> Self {
+        let cells: Vec<usize> = runs.iter().cloned().flatten().collect();
+        self.pick(cells.iter().copied())
+    }
+
     /// Makes room for this many cells in all, of the length that they have.
     pub(crate) fn try_reserve(&mut self, cells: usize) -> Result<(), Error> {
         const WHAT: &str = "the cells of a field";
@@ -338,7 +346,7 @@ impl FieldBuffer {
     }
 
     /// The cells of a range that lies within them.
-    pub(crate) fn slice(&self, cells: std::ops::Range<usize>) -> Self {
+    pub(crate) fn slice(&self, cells: Range<usize>) -> Self {
         let validity = self.validity.as_ref().map(|validity| validity.get(cells.clone()).unwrap_or_default().to_vec());
         let offsets = self.offsets.as_ref().map(|offsets| offsets.get(cells.start..=cells.end).unwrap_or_default());
         let bytes = match (offsets, self.cell_bytes()) {

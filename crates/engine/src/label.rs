@@ -133,7 +133,7 @@ pub fn write_labels(
     let last = values.len().checked_sub(1).ok_or_else(|| Error::invalid("no labels to write"))?;
     let range = offset_range(first, 0, last).ok_or_else(|| Error::invalid("the labels' indices leave their type"))?;
     let writer = ArrayWriter::open(storage, label_root(root, label)?, options)?;
-    writer.write_dense(&NdRange(vec![range]), Layout::RowMajor, vec![(label.attribute.clone(), values)], write)
+    writer.write_dense(&NdRange(vec![range]), Layout::RowMajor, &[(label.attribute.clone(), values)], write)
 }
 
 fn find<'s>(schema: &'s talavera_schema::ArraySchema, name: &str) -> Result<&'s DimensionLabel, Error> {

@@ -14,6 +14,7 @@ mod query;
 mod sparse;
 mod statistics;
 mod stream;
+mod tile;
 
 pub use query::{ArrayWriter, Duplicates, WriteOptions};
 pub use stream::{DenseStream, SparseStream};

@@ -267,7 +267,7 @@ fn sparse_array() -> (Arc<dyn Storage>, ArrayWriter) {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let a: Vec<i32> = cells.iter().map(|cell| cell * cell - 50).collect();
     let fields = vec![("d".into(), integers(&cells)), ("a".into(), integers(&a)), ("s".into(), texts(&names))];
-    writer.write_sparse(fields, at(1)).unwrap();
+    writer.write_sparse(&fields, at(1)).unwrap();
     (storage, writer)
 }
 
@@ -317,7 +317,7 @@ fn a_condition_that_statistics_prove_costs_no_tile() {
 fn statistics_are_not_asked_where_cells_hide_each_other_or_were_deleted() {
     let (storage, writer) = sparse_array();
     let fields = vec![("d".into(), integers(&[2])), ("a".into(), integers(&[1000])), ("s".into(), texts(&["z"]))];
-    writer.write_sparse(fields, at(2)).unwrap();
+    writer.write_sparse(&fields, at(2)).unwrap();
     let array = open(&storage);
     let (answers, tiles) = ask(array.query(), &of(&["a"]));
     assert_eq!(answers[..4], [Unsigned(20), Signed(1470 + 46 + 1000), Signed(-50), Signed(1000)]);
@@ -338,7 +338,7 @@ fn of_dense_arrays_only_cells_that_were_written_count() {
     let empty = open(&storage);
     assert_eq!(ask(empty.query(), &of(&["a", "d"])).0, [Unsigned(10), Signed(0), Null, Null, Null, Signed(0), Null, Null, Null]);
     writer
-        .write_dense(&NdRange(vec![Range::Signed(0, 4)]), Layout::RowMajor, vec![("a".into(), integers(&[1, 2, 3, 4, 5]))], at(1))
+        .write_dense(&NdRange(vec![Range::Signed(0, 4)]), Layout::RowMajor, &[("a".into(), integers(&[1, 2, 3, 4, 5]))], at(1))
         .unwrap();
     let array = open(&storage);
     let check = |query: ReadQuery<'_>, expected: &[AggregateValue]| assert_eq!(ask(query, &of(&["a"])).0, expected);
@@ -359,7 +359,7 @@ fn statistics_alone_answer_for_dense_tiles_that_one_fragment_wrote_whole() {
     let write = |low: i32, values: &[i32], time| {
         let high = low + i32::try_from(values.len()).unwrap() - 1;
         let subarray = NdRange(vec![Range::Signed(low.into(), high.into())]);
-        writer.write_dense(&subarray, Layout::RowMajor, vec![("a".into(), integers(values))], at(time)).unwrap();
+        writer.write_dense(&subarray, Layout::RowMajor, &[("a".into(), integers(values))], at(time)).unwrap();
     };
     write(0, &(0..60).collect::<Vec<_>>(), 1);
     let (answers, tiles) = ask(open(&storage).query(), &of(&["a"]));
@@ -384,9 +384,7 @@ fn sums_stop_at_the_bounds_of_their_type_and_nan_is_no_bound() {
     let check = |i: &[i64], f: &[f64], expected: &[AggregateValue]| {
         let (storage, writer) = new_array(&schema);
         let cells: Vec<i32> = (0..i32::try_from(i.len()).unwrap()).collect();
-        writer
-            .write_sparse(vec![("d".into(), integers(&cells)), ("i".into(), longs(i)), ("f".into(), floats(f))], at(1))
-            .unwrap();
+        writer.write_sparse(&[("d".into(), integers(&cells)), ("i".into(), longs(i)), ("f".into(), floats(f))], at(1)).unwrap();
         let (found, _) = ask(open(&storage).query(), &of(&["i", "f"])[1..]);
         for (found, expected) in found.iter().zip(expected) {
             assert!(same(found, expected, 1.0), "{i:?}, {f:?}: {found:?} is not {expected:?}");

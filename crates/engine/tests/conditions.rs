@@ -46,7 +46,7 @@ fn of_equal_coordinates_the_newest_decides_even_if_it_is_left_out() {
     let (storage, writer) = array(ArrayType::Sparse);
     let write = |coordinates: &[i32], a: &[i32], time| {
         let fields = vec![("d".into(), integers(coordinates)), ("a".into(), integers(a)), ("b".into(), integers(a))];
-        writer.write_sparse(fields, at(time)).unwrap();
+        writer.write_sparse(&fields, at(time)).unwrap();
     };
     write(&[1, 2, 3, 4, 5], &[10, 20, 30, 40, 50], 1);
     write(&[2, 4], &[-2, -4], 2);
@@ -60,7 +60,7 @@ fn of_equal_coordinates_the_newest_decides_even_if_it_is_left_out() {
 fn a_dense_result_keeps_its_shape_and_shows_fill_values() {
     let (storage, writer) = array(ArrayType::Dense);
     let fields = vec![("a".into(), integers(&[1, 2, 3, 4])), ("b".into(), integers(&[5, 6, 7, 8]))];
-    writer.write_dense(&NdRange(vec![Range::Signed(2, 5)]), Layout::RowMajor, fields, at(1)).unwrap();
+    writer.write_dense(&NdRange(vec![Range::Signed(2, 5)]), Layout::RowMajor, &fields, at(1)).unwrap();
     let found = read(&storage, field("a").ge(3));
     let fill = i32::MIN;
     assert_eq!(values(&found, "b"), [fill, fill, fill, 7, 8, fill, fill, fill, fill, fill]);
@@ -72,7 +72,7 @@ fn batches_of_a_condition_make_up_the_whole() {
     let (storage, writer) = array(ArrayType::Sparse);
     let fields =
         |values: &[i32]| vec![("d".into(), integers(values)), ("a".into(), integers(values)), ("b".into(), integers(values))];
-    writer.write_sparse(fields(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), at(1)).unwrap();
+    writer.write_sparse(&fields(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), at(1)).unwrap();
     let array = OpenArray::open(storage, ObjectPath::root(), TimeWindow::until(9), EngineOptions::default()).unwrap();
     let query = array.query().layout(Layout::RowMajor).condition(field("a").is_in([2, 9, 10]));
     let batches: Vec<Batch> = query.batch_bytes(1).batches().unwrap().collect::<Result<_, _>>().unwrap();
@@ -115,7 +115,7 @@ fn tiles_are_passed_over_only_where_no_cell_matches() {
         ("f".to_owned(), field_of(Datatype::Float64, CellValNum::ONE, &f, None, None)),
         ("s".to_owned(), field_of(Datatype::StringAscii, CellValNum::Var, texts.concat().as_bytes(), Some(offsets), None)),
     ];
-    writer.write_sparse(fields, at(1)).unwrap();
+    writer.write_sparse(&fields, at(1)).unwrap();
     let valid = |cell: i32| cell / 20 % 3 != 0;
     let check = |condition: QueryCondition, expected: &dyn Fn(i32) -> bool| {
         let text = condition.to_string();

@@ -52,7 +52,7 @@ fn array(fragments: i64) -> Array {
         let values: Vec<u8> = (fragment * part..(fragment + 1) * part).rev().flat_map(i64::to_le_bytes).collect();
         let column = || FieldBuffer::new(Datatype::Int64, CellValNum::ONE, CellBytes::copied(&values), None, None).unwrap();
         let options = WriteOptions { timestamp: Some(fragment.unsigned_abs() + 1), ..WriteOptions::default() };
-        writer.write_sparse(vec![("x".to_owned(), column()), ("a".to_owned(), column())], options).unwrap();
+        writer.write_sparse(&[("x".to_owned(), column()), ("a".to_owned(), column())], options).unwrap();
     }
     let window = TimeWindow { start: 0, end: u64::MAX };
     let open = OpenArray::open(shared, ObjectPath::root(), window, EngineOptions::default()).unwrap();
@@ -142,7 +142,7 @@ fn along_a_dimension_without_range_coordinates_are_decoded_near_the_cells_of_the
     let fields = [("y", column(|cell| cell % 2)), ("x", column(|cell| cell / 2)), ("a", column(|cell| cell))];
     let writer = ArrayWriter::open(Arc::clone(&storage), ObjectPath::root(), EngineOptions::default()).unwrap();
     let fields = fields.map(|(name, column)| (name.to_owned(), column)).to_vec();
-    writer.write_sparse(fields, WriteOptions::default()).unwrap();
+    writer.write_sparse(&fields, WriteOptions::default()).unwrap();
     let window = TimeWindow { start: 0, end: u64::MAX };
     let open = OpenArray::open(storage, ObjectPath::root(), window, EngineOptions::default()).unwrap();
     for order in [Layout::RowMajor, Layout::Unordered] {

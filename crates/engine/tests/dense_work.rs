@@ -42,7 +42,7 @@ fn array(filters: Vec<FilterSpec>, boxes: &[[(i64, i64); 2]]) -> Array {
         let cells = FieldBuffer::new(Datatype::Int64, CellValNum::ONE, CellBytes::copied(&bytes), None, None).unwrap();
         let subarray = NdRange(vec![Range::Signed(rows.0, rows.1), Range::Signed(columns.0, columns.1)]);
         let options = WriteOptions { timestamp: Some(time), ..WriteOptions::default() };
-        writer.write_dense(&subarray, Layout::RowMajor, vec![("a".into(), cells)], options).unwrap();
+        writer.write_dense(&subarray, Layout::RowMajor, &[("a".into(), cells)], options).unwrap();
     }
     let open = OpenArray::open(shared, ObjectPath::root(), TimeWindow::until(100), EngineOptions::default()).unwrap();
     // The lists of tiles are read once, by the first who asks.

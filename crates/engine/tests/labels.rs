@@ -91,11 +91,11 @@ fn dense_cells_come_in_global_order_over_many_calls() {
     let subarray = NdRange(vec![Range::Signed(-4, -3), Range::Signed(-2, 1)]);
     let mut stream = writer.stream_dense(&subarray, WriteOptions::default()).unwrap();
     for values in [&[1, 2, 3][..], &[4, 5, 6, 7], &[8]] {
-        stream.append(vec![("a".into(), integers(values))]).unwrap();
+        stream.append(&[("a".into(), integers(values))]).unwrap();
     }
-    assert!(stream.append(vec![("a".into(), integers(&[9]))]).is_err(), "more cells than the subarray has");
+    assert!(stream.append(&[("a".into(), integers(&[9]))]).is_err(), "more cells than the subarray has");
     let mut stream = writer.stream_dense(&subarray, WriteOptions::default()).unwrap();
-    stream.append(vec![("a".into(), integers(&[1, 2, 3, 4, 5, 6, 7, 8]))]).unwrap();
+    stream.append(&[("a".into(), integers(&[1, 2, 3, 4, 5, 6, 7, 8]))]).unwrap();
     stream.finish().unwrap();
     let array = open(&storage);
     let query = array.query().range(0, Range::Signed(-4, -3)).unwrap().range(1, Range::Signed(-2, 1)).unwrap();

@@ -142,7 +142,7 @@ fn write(kind: Kind, folder: &Path) {
             let (low, high) = (30 * fragment, 30 * fragment + 99);
             let range = NdRange(vec![Range::Signed(low, high), Range::Signed(0, 149)]);
             let cells = column((0..100 * 150).map(|cell| cell + fragment * 1_000_000).collect());
-            writer.write_dense(&range, Layout::RowMajor, vec![("v".to_owned(), cells)], options).unwrap();
+            writer.write_dense(&range, Layout::RowMajor, &[("v".to_owned(), cells)], options).unwrap();
         } else {
             // A step that meets every place once, and the same places in every fragment.
             let places: Vec<i64> = (0..4_000).map(|cell| cell * 7_919 % 40_000).collect();
@@ -151,8 +151,8 @@ fn write(kind: Kind, folder: &Path) {
                 ("x", places.iter().map(|place| place % 200).collect()),
                 ("v", (0..4_000).map(|cell| cell + fragment * 1_000_000).collect::<Vec<i64>>()),
             ];
-            let fields = fields.into_iter().map(|(name, values)| (name.to_owned(), column(values))).collect();
-            writer.write_sparse(fields, options).unwrap();
+            let fields = fields.into_iter().map(|(name, values)| (name.to_owned(), column(values))).collect::<Vec<_>>();
+            writer.write_sparse(&fields, options).unwrap();
         }
     }
 }
@@ -213,7 +213,7 @@ fn a_part_shows_what_the_read_saw_whatever_is_written_since() {
     let one =
         |value: i64| FieldBuffer::new(Datatype::Int64, CellValNum::ONE, CellBytes::copied(&value.to_le_bytes()), None, None);
     let cell = ["y", "x", "v"].map(|name| (name.to_owned(), one(3).unwrap()));
-    writer.write_sparse(cell.to_vec(), WriteOptions::default()).unwrap();
+    writer.write_sparse(&cell, WriteOptions::default()).unwrap();
     delete_cells(&open(), &field("v").lt(2_001_000), &DeleteOptions::default()).unwrap();
     assert_ne!(sorted(rows(&open().query().read().unwrap())), expected);
     let batches = parts.iter().map(|part| part.run(Arc::clone(&storage), EngineOptions::default()).unwrap());

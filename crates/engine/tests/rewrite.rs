@@ -61,9 +61,9 @@ fn rewrite(case: &Case, keep: Option<&Path>) -> Result<(), String> {
             .current_domain
             .clone()
             .unwrap_or_else(|| NdRange(schema.domain.dimensions.iter().map(|dimension| domain(dimension).unwrap()).collect()));
-        writer.write_dense(&whole, Layout::RowMajor, all.fields.clone(), WriteOptions::default()).map_err(text)?;
+        writer.write_dense(&whole, Layout::RowMajor, &all.fields, WriteOptions::default()).map_err(text)?;
     } else {
-        writer.write_sparse(all.fields.clone(), WriteOptions::default()).map_err(text)?;
+        writer.write_sparse(&all.fields, WriteOptions::default()).map_err(text)?;
     }
     let written = OpenArray::open(target, root, window, options).map_err(text)?;
     let order = if schema.is_dense() { Layout::ColMajor } else { Layout::RowMajor };

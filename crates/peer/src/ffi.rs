@@ -22,6 +22,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 pub use array::Array;
 pub use context::{Context, Library};
 pub use group::Group;
+pub use query::Written;
 
 use crate::PeerError;
 use context::Shared;

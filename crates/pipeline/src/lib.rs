@@ -9,10 +9,12 @@ mod error;
 mod generic_tile;
 mod pipeline;
 mod registry;
+mod source;
 mod tile;
 
 pub use encryption_key::EncryptionKey;
 pub use error::{GenericTileError, PipelineError};
 pub use generic_tile::{GenericTile, GenericTileHeader};
 pub use pipeline::{Pipeline, TileFormat, TypeFlow};
+pub use source::TileSource;
 pub use tile::{ChunkEntry, ChunkTable, is_empty_tile};

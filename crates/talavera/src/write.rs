@@ -195,17 +195,17 @@ impl Write {
         if writer.schema().is_dense() {
             let subarray = subarray(writer.schema(), &ranges)?;
             let layout = if order == Order::Unordered { Layout::RowMajor } else { order.into() };
-            return Ok(Some(writer.write_dense(&subarray, layout, fields, options)?));
+            return Ok(Some(writer.write_dense(&subarray, layout, &fields, options)?));
         }
         if !ranges.is_empty() {
             return Err(Error::WriteRanges { reason: "no ranges of a sparse array, whose cells have coordinates" });
         }
         if order == Order::Global {
             let mut stream = writer.stream_sparse(options)?;
-            stream.append(fields)?;
+            stream.append(&fields)?;
             return Ok(stream.finish()?);
         }
-        Ok(writer.write_sparse(fields, options)?)
+        Ok(writer.write_sparse(&fields, options)?)
     }
 
     /// As [`Columns::column`].
@@ -310,7 +310,7 @@ impl Stream<'_> {
             Some(stream) => stream,
             None => self.open.insert(self.writer.stream_sparse(self.options)?),
         };
-        Ok(stream.append(fields)?)
+        Ok(stream.append(&fields)?)
     }
 
     /// Makes the cells visible and gives the name of the new fragment; none when there were no cells.
@@ -369,7 +369,7 @@ impl<'w> DenseStream<'w> {
             self.open = Some(self.begin()?);
         }
         if let Some(stream) = &mut self.open {
-            stream.append(fields)?;
+            stream.append(&fields)?;
         }
         Ok(())
     }

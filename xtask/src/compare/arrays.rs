@@ -42,7 +42,7 @@ impl Subject {
         std::fs::create_dir_all(&folder)?;
         let writer = self.create_empty(&folder)?;
         for write in 1..=self.writes {
-            write_cells(&writer, (self.cells)(write)?, WriteOptions { timestamp: Some(write), ..WriteOptions::default() })?;
+            write_cells(&writer, &(self.cells)(write)?, WriteOptions { timestamp: Some(write), ..WriteOptions::default() })?;
         }
         Ok(std::fs::write(folder.join("complete"), b"")?)
     }
@@ -61,7 +61,7 @@ impl Subject {
 }
 
 /// Writes cells as one fragment: the whole of a dense array, or cells of a sparse one.
-pub(crate) fn write_cells(writer: &ArrayWriter, fields: Fields, options: WriteOptions) -> Result<(), Failure> {
+pub(crate) fn write_cells(writer: &ArrayWriter, fields: &Fields, options: WriteOptions) -> Result<(), Failure> {
     if writer.schema().is_dense() {
         writer.write_dense(&whole(writer.schema()), Layout::RowMajor, fields, options)?;
     } else {

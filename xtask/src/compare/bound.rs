@@ -1,7 +1,6 @@
 //! What no engine can go below: the codec alone on the same chunks, or the file read and copied.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use rayon::prelude::*;
 use talavera_codec::Reader;
@@ -23,6 +22,9 @@ pub(crate) enum Bound {
     ReadAndCopy,
 }
 
+/// Does once what bounds a row.
+pub(crate) type BoundTurn = Box<dyn FnMut() -> Result<(), Failure>>;
+
 /// A codec that ends a pipeline.
 type Codec = FilterSpec;
 
@@ -34,38 +36,29 @@ struct Part {
 }
 
 impl Bound {
-    /// Seconds, the median of three runs; none for codecs of an array that has none.
-    pub(crate) fn measure(self, subject: &Subject) -> Result<Option<f64>, Failure> {
+    /// What is to be timed, as often as the engines are; nothing for codecs of an array that has none.
+    pub(crate) fn prepare(self, subject: &Subject) -> Result<Option<BoundTurn>, Failure> {
         let files = data_files(subject)?;
-        let mut run: Box<dyn FnMut() -> Result<(), Failure>> = match self {
-            Self::ReadAndCopy => Box::new(move || {
+        if self == Self::ReadAndCopy {
+            return Ok(Some(Box::new(move || {
                 for (path, _) in &files {
                     let bytes = std::fs::read(path)?;
                     std::hint::black_box(bytes.clone());
                 }
                 Ok(())
-            }),
-            _ => {
-                let mut parts = Vec::new();
-                for (path, codec) in files {
-                    parts_of(&std::fs::read(path)?, codec, &mut parts)?;
-                }
-                if parts.is_empty() {
-                    return Ok(None);
-                }
-                Box::new(move || match self {
-                    Self::Encode => Ok(parts.par_iter().try_for_each(encode)?),
-                    _ => Ok(parts.par_iter_mut().try_for_each(|part| decode(&part.codec, &part.encoded, &mut part.original))?),
-                })
-            }
-        };
-        let mut seconds = Vec::new();
-        for _ in 0..3 {
-            let start = Instant::now();
-            run()?;
-            seconds.push(start.elapsed().as_secs_f64());
+            })));
         }
-        Ok(Some(super::measure::median(&mut seconds)))
+        let mut parts = Vec::new();
+        for (path, codec) in files {
+            parts_of(&std::fs::read(path)?, codec, &mut parts)?;
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(move || match self {
+            Self::Encode => Ok(parts.par_iter().try_for_each(encode)?),
+            _ => Ok(parts.par_iter_mut().try_for_each(|part| decode(&part.codec, &part.encoded, &mut part.original))?),
+        })))
     }
 }
 

@@ -24,10 +24,14 @@ pub(crate) struct Measured {
 
 impl Sample {
     /// Times a run; it gives the bytes it read or wrote.
-    pub(crate) fn take(run: impl FnOnce() -> Result<u64, Failure>) -> Result<Self, Failure> {
+    pub(crate) fn take(mut run: impl FnMut() -> Result<u64, Failure>) -> Result<Self, Failure> {
         let (start, cpu) = (Instant::now(), cpu_seconds());
         let amount = run()?;
         Ok(Self { seconds: start.elapsed().as_secs_f64(), cpu_seconds: cpu_seconds() - cpu, amount })
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.seconds
     }
 }
 

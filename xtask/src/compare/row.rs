@@ -8,7 +8,7 @@ use talavera_schema::{ArraySchema, Range};
 use talavera_types::Layout;
 
 use super::arrays::{self, Subject};
-use super::bound::Bound;
+use super::bound::{Bound, BoundTurn};
 use crate::Failure;
 use crate::interop::translate;
 
@@ -47,8 +47,8 @@ pub(crate) trait Work: Sync {
     /// Makes what has to be there before the clock runs, and gives what is timed.
     fn prepare(&self, engine: Engine) -> Result<Turn, Failure>;
 
-    /// Seconds that no engine can go below, if the row has such a bound; measured.
-    fn bound(&self) -> Result<Option<f64>, Failure> {
+    /// What no engine can be faster than, if the row has such a bound.
+    fn bound(&self) -> Result<Option<BoundTurn>, Failure> {
         Ok(None)
     }
 
@@ -56,8 +56,9 @@ pub(crate) trait Work: Sync {
     fn clean(&self) {}
 }
 
-/// Does the work once; gives the bytes of cells read or written, the same by both engines.
-pub(crate) type Turn = Box<dyn FnOnce() -> Result<u64, Failure>>;
+/// Does the work, once; gives the bytes of cells read or written, the same by both engines. It is dropped when the clock has
+/// stopped, and with it the cells to be written, which are the caller's.
+pub(crate) type Turn = Box<dyn FnMut() -> Result<u64, Failure>>;
 
 /// Reads from an array that is opened once.
 pub(crate) struct Reading {
@@ -152,8 +153,9 @@ impl Work for Reading {
         }))
     }
 
-    fn bound(&self) -> Result<Option<f64>, Failure> {
-        self.bound.map_or(Ok(None), |bound| bound.measure(&self.subject))
+    fn bound(&self) -> Result<Option<BoundTurn>, Failure> {
+        self.subject.make()?;
+        self.bound.map_or(Ok(None), |bound| bound.prepare(&self.subject))
     }
 }
 
@@ -171,7 +173,7 @@ impl Work for Writing {
         let bytes = fields.iter().map(|(_, field)| field_bytes(field)).sum();
         if engine == Engine::Ours {
             return Ok(Box::new(move || {
-                arrays::write_cells(&writer, fields, WriteOptions::default())?;
+                arrays::write_cells(&writer, &fields, WriteOptions::default())?;
                 Ok(bytes)
             }));
         }
@@ -185,15 +187,17 @@ impl Work for Writing {
             peer::Write::sparse(columns)
         };
         let (context, uri) = (context()?, uri(&folder)?);
+        let (mut write, mut written) = (Some(write), None);
         Ok(Box::new(move || {
-            context.open(&uri, Mode::Write, Window::default())?.write_owned(write)?;
+            let write = write.take().ok_or("the cells are written once")?;
+            written.replace(context.open(&uri, Mode::Write, Window::default())?.write_owned(write)?);
             Ok(bytes)
         }))
     }
 
-    fn bound(&self) -> Result<Option<f64>, Failure> {
+    fn bound(&self) -> Result<Option<BoundTurn>, Failure> {
         self.subject.make()?;
-        Bound::Encode.measure(&self.subject)
+        Bound::Encode.prepare(&self.subject)
     }
 
     fn clean(&self) {

@@ -368,7 +368,7 @@ impl Case<'_> {
         plain.enumerations.clear();
         create_array(&*storage, &ObjectPath::root(), &plain, &[], &CreateOptions::default())?;
         let writer = ArrayWriter::open(storage.clone(), ObjectPath::root(), EngineOptions::default())?;
-        writer.write_sparse(fields, WriteOptions::default())?;
+        writer.write_sparse(&fields, WriteOptions::default())?;
         let array = OpenArray::open(storage, ObjectPath::root(), TimeWindow::ALL, EngineOptions::default())?;
         let sorted = array.query().layout(Layout::GlobalOrder).read()?;
         let mut parts = Vec::new();

@@ -129,15 +129,15 @@ impl Place {
         let options = WriteOptions { timestamp: Some(timestamp), duplicates: None };
         match write {
             Write::Dense { subarray, layout, fields } => {
-                writer.write_dense(subarray, *layout, fields.clone(), options)?;
+                writer.write_dense(subarray, *layout, fields, options)?;
             }
             Write::Sparse { fields } => {
-                writer.write_sparse(fields.clone(), options)?;
+                writer.write_sparse(fields, options)?;
             }
             Write::Stream { parts } => {
                 let mut stream = writer.stream_sparse(options)?;
                 for part in parts {
-                    stream.append(part.clone())?;
+                    stream.append(part)?;
                 }
                 stream.finish()?;
             }

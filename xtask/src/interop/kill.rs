@@ -99,10 +99,10 @@ pub(super) fn write(array: &Path, seed: u64) -> Result<(), Failure> {
         let options = WriteOptions { timestamp: Some(time), duplicates: None };
         let name = if schema.is_dense() {
             let (subarray, fields) = cells::dense(&mut random, &schema)?;
-            Some(writer.write_dense(&subarray, talavera_types::Layout::RowMajor, fields, options)?)
+            Some(writer.write_dense(&subarray, talavera_types::Layout::RowMajor, &fields, options)?)
         } else {
             let fields = cells::sparse(&mut random, &schema, &pools, 100, false)?;
-            writer.write_sparse(fields, options)?
+            writer.write_sparse(&fields, options)?
         };
         super::say(&name.ok_or("a write of nothing")?)?;
     }

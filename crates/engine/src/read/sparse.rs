@@ -129,7 +129,7 @@ impl<'r> SparseRead<'r> {
 
     /// All fields of the result. Coordinates go once they are in it, so dimensions come first; where there are none, all
     /// fields are decoded at the same time.
-    fn gather_all(&self, mut tiles: Vec<tiles::SparseTile>, picks: &Picks) -> Result<Vec<FieldBuffer>, Error> {
+    fn gather_all(&self, mut tiles: Vec<tiles::SparseTile<'_>>, picks: &Picks) -> Result<Vec<FieldBuffer>, Error> {
         if tiles.iter().all(|tile| tile.coordinates.is_empty()) {
             return self.fields.par_iter().map(|&field| self.gather(&tiles, picks, field)).collect();
         }

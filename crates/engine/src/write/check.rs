@@ -1,6 +1,8 @@
 //! What is refused before anything is written: fields that the array does not have or that are missing, cells of another
 //! type, lengths that disagree, coordinates out of the domain (22-semantics §11).
 
+use std::borrow::Cow;
+
 use talavera_fragment::{FieldId, FieldShape};
 use talavera_schema::{ArraySchema, Coordinate, NdRange};
 use talavera_types::Datatype;
@@ -10,8 +12,8 @@ use crate::{Error, FieldBuffer};
 
 /// The buffers of a write in the order of its fields, and how many cells they have.
 #[derive(Debug)]
-pub(crate) struct Cells {
-    pub(crate) buffers: Vec<FieldBuffer>,
+pub(crate) struct Cells<'c> {
+    pub(crate) buffers: Vec<Cow<'c, FieldBuffer>>,
     pub(crate) count: usize,
 }
 
@@ -24,9 +26,10 @@ pub(crate) fn fields(schema: &ArraySchema) -> Vec<(FieldId, String)> {
     attributes.chain(dimensions).collect()
 }
 
-impl Cells {
+impl<'c> Cells<'c> {
     /// Puts the buffers of a caller into the order of the array's fields.
-    pub(crate) fn new(schema: &ArraySchema, mut given: Vec<(String, FieldBuffer)>) -> Result<Self, Error> {
+    pub(crate) fn new(schema: &ArraySchema, given: &'c [(String, FieldBuffer)]) -> Result<Self, Error> {
+        let mut given: Vec<&(String, FieldBuffer)> = given.iter().collect();
         let mut buffers = Vec::new();
         let mut count: Option<(usize, String)> = None;
         for (id, name) in fields(schema) {
@@ -34,7 +37,7 @@ impl Cells {
             let (_, buffer) =
                 at.map(|at| given.swap_remove(at)).ok_or_else(|| Error::invalid(format!("no cells for '{name}'")))?;
             let shape = id.shape(schema).ok_or_else(|| Error::invalid(format!("the array has no field '{name}'")))?;
-            check_shape(&name, shape, &buffer)?;
+            check_shape(&name, shape, buffer)?;
             match &count {
                 Some((cells, first)) if *cells != buffer.len() => {
                     let found = buffer.len();
@@ -42,7 +45,7 @@ impl Cells {
                 }
                 _ => count = Some((buffer.len(), name)),
             }
-            buffers.push(buffer);
+            buffers.push(Cow::Borrowed(buffer));
         }
         if let Some((name, _)) = given.first() {
             return Err(Error::invalid(format!("the array has no field '{name}', or cells for it were given twice")));
@@ -69,7 +72,7 @@ fn check_shape(name: &str, shape: FieldShape, buffer: &FieldBuffer) -> Result<()
 }
 
 /// Whether every coordinate lies in the domain. Strings have none, and NaN passes as it does in the reference.
-pub(crate) fn check_in_domain(schema: &ArraySchema, coordinates: &[FieldBuffer]) -> Result<(), Error> {
+pub(crate) fn check_in_domain(schema: &ArraySchema, coordinates: &[Cow<'_, FieldBuffer>]) -> Result<(), Error> {
     for (dimension, column) in schema.domain.dimensions.iter().zip(coordinates) {
         let Some(domain) = &dimension.domain else { continue };
         let Some((low, high)) = range_keys(domain) else { continue };

@@ -8,7 +8,8 @@ use talavera_schema::{ArraySchema, NdRange};
 use talavera_types::Layout;
 
 use super::check::{Cells, check_in_current_domain};
-use super::fragment::{FragmentWriter, Tile};
+use super::fragment::FragmentWriter;
+use super::tile::Tile;
 use crate::read::dense::layout::{Axis, CellBox, ResultShape, TileLayout, advance};
 use crate::read::dense::overlay::Grid;
 use crate::{CellBytes, Error, FieldBuffer};
@@ -45,16 +46,20 @@ impl DenseWrite {
     }
 
     /// Makes all tiles and appends them.
-    pub(crate) fn append(&self, writer: &mut FragmentWriter, cells: &Cells) -> Result<(), Error> {
+    pub(crate) fn append(&self, writer: &mut FragmentWriter, cells: &Cells<'_>) -> Result<(), Error> {
         writer.append(&self.tiles, |(tile, part)| self.tile(tile, part, cells))
     }
 
-    fn tile(&self, tile: &[u64], part: &CellBox, cells: &Cells) -> Result<Tile, Error> {
+    fn tile<'c>(&self, tile: &[u64], part: &CellBox, cells: &'c Cells<'_>) -> Result<Tile<'c>, Error> {
         let count = usize::try_from(self.grid.tile_cells).map_err(|_| Error::invalid("a tile does not fit into memory"))?;
         let layout = self.grid.tile_layout(tile);
         let runs = self.runs(part, &layout);
-        let fields = cells.buffers.iter().map(|buffer| fill_tile(buffer, &runs, count)).collect::<Result<_, _>>()?;
-        Ok(Tile { fields, written: written(&runs), cells: self.grid.tile_cells, mbr: None })
+        let buffers = cells.buffers.iter().map(AsRef::as_ref);
+        if let Some(runs) = in_place(&runs, count) {
+            return Ok(Tile::in_place(buffers, runs));
+        }
+        let fields = buffers.map(|buffer| fill_tile(buffer, &runs, count)).collect::<Result<_, _>>()?;
+        Ok(Tile::gathered(fields, count, written(&runs), None))
     }
 
     /// Which cells of the caller's buffers go where in a tile.
@@ -135,6 +140,13 @@ struct CopyRun {
     source_stride: usize,
     target: usize,
     len: usize,
+}
+
+/// The runs of the caller's cells that are all of a tile, one behind the other, if there are such.
+fn in_place(runs: &[CopyRun], count: usize) -> Option<Vec<Range<usize>>> {
+    let whole = runs.iter().map(|run| run.len).sum::<usize>() == count;
+    let side_by_side = runs.iter().all(|run| run.source_stride == 1 || run.len == 1);
+    (whole && side_by_side).then(|| runs.iter().map(|run| run.source..run.source + run.len).collect())
 }
 
 /// The cells of a tile that are written, as few runs as there can be.

@@ -1,15 +1,14 @@
 //! Tiles become the bytes of data files.
 
-use std::ops::Range;
-
 use talavera_filter::FilterList;
 use talavera_fragment::{FieldId, FieldShape, StatisticSet, stored_statistics};
 use talavera_pipeline::{EncryptionKey, Pipeline, PipelineError, TileFormat};
 use talavera_schema::ArraySchema;
 use talavera_types::{Datatype, FormatVersion};
 
-use super::statistics::TileStatistics;
-use crate::{Error, FieldBuffer};
+use super::statistics::{RunningFloats, TileStatistics};
+use super::tile::FieldTile;
+use crate::Error;
 
 /// How the tiles of one field are encoded.
 #[derive(Debug)]
@@ -69,9 +68,11 @@ impl FieldEncoder {
         Ok(Self { field, shape, stored, name, values, offsets, validity })
     }
 
-    /// Encodes the cells of a tile; `written` are those that statistics count.
-    pub(crate) fn encode(&self, cells: &FieldBuffer, written: &[Range<usize>]) -> Result<EncodedTile, Error> {
-        let statistics = TileStatistics::of(self.shape, self.stored, cells, written);
+    /// Encodes the cells of a tile.
+    pub(crate) fn encode(&self, tile: FieldTile<'_>) -> Result<EncodedTile, Error> {
+        let cells = tile.buffer;
+        let mut floats = RunningFloats::of(self.shape, self.stored, tile);
+        let look = |bytes: &[u8]| floats.iter_mut().for_each(|floats| floats.add(bytes));
         let failed = |source: PipelineError| Error::Encode { field: self.name.clone(), source };
         let (fixed, var) = match (&self.offsets, cells.offsets()) {
             (Some(_), Some(offsets)) if self.values.writes_strings() => {
@@ -83,12 +84,18 @@ impl FieldEncoder {
                 let values = self.values.encode_var_tile(cells.data(), offsets).map_err(failed)?;
                 (pipeline.encode_tile(&bytes).map_err(failed)?, Some(values))
             }
-            _ => (self.values.encode_tile(cells.data()).map_err(failed)?, None),
+            _ => {
+                let mut source = tile.source(cells.data(), cells.cell_bytes().unwrap_or(1), look);
+                (self.values.encode_tile_from(&mut source).map_err(failed)?, None)
+            }
         };
         let validity = match (&self.validity, cells.validity()) {
-            (Some(pipeline), Some(validity)) => Some(pipeline.encode_tile(validity).map_err(failed)?),
+            (Some(pipeline), Some(validity)) => {
+                Some(pipeline.encode_tile_from(&mut tile.source(validity, 1, |_| ())).map_err(failed)?)
+            }
             _ => None,
         };
+        let statistics = floats.map_or_else(|| TileStatistics::of(self.shape, self.stored, tile), RunningFloats::finish);
         let var_bytes = if var.is_some() { cells.data().len() as u64 } else { 0 };
         Ok(EncodedTile { fixed, var, var_bytes, validity, statistics })
     }

@@ -1,6 +1,5 @@
 //! A fragment that is being written: data files tile by tile, then its metadata, then its commit file.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -19,7 +18,8 @@ use super::data_file::DataFileWriter;
 use super::encode::{EncodedTile, FieldEncoder};
 use super::in_order::in_order;
 use super::statistics::{TileStatistics, of_fragment};
-use crate::{EngineOptions, Error, FieldBuffer};
+use super::tile::{FieldTile, Tile};
+use crate::{EngineOptions, Error};
 
 /// A fragment that nobody sees yet. Dropped before [`FragmentWriter::commit`], nothing of it stays.
 pub(crate) struct FragmentWriter {
@@ -38,16 +38,6 @@ pub(crate) struct FragmentWriter {
     tiles: u64,
     last_tile_cells: u64,
     committed: bool,
-}
-
-/// A tile to be written: its cells field by field, in the order of [`FragmentWriter::fields`].
-pub(crate) struct Tile {
-    pub(crate) fields: Vec<FieldBuffer>,
-    /// The cells that statistics count: all but those that fill up a tile of a dense fragment.
-    pub(crate) written: Vec<Range<usize>>,
-    pub(crate) cells: u64,
-    /// The ranges of the coordinates, in a sparse fragment.
-    pub(crate) mbr: Option<NdRange>,
 }
 
 /// The data files of one field and the lists about its tiles.
@@ -108,22 +98,22 @@ impl FragmentWriter {
     }
 
     /// Makes tiles from their sources and encodes them, all in parallel, and appends them to the data files.
-    pub(crate) fn append<S: Sync>(
+    pub(crate) fn append<'c, S: Sync>(
         &mut self,
         sources: &[S],
-        make: impl Fn(&S) -> Result<Tile, Error> + Sync,
+        make: impl Fn(&S) -> Result<Tile<'c>, Error> + Sync,
     ) -> Result<(), Error> {
         let encoders = &self.encoders;
         // Where there are fewer tiles than threads, their fields are encoded at the same time.
         let few = sources.len() < rayon::current_num_threads();
         let encode = |source: &S| {
-            let Tile { fields, written, cells, mbr } = make(source)?;
-            let encode = |(encoder, cells): (&FieldEncoder, &FieldBuffer)| encoder.encode(cells, &written);
+            let tile = make(source)?;
+            let encode = |(encoder, cells): (&FieldEncoder, FieldTile<'_>)| encoder.encode(cells);
             let fields: Result<Vec<_>, Error> = match few {
-                true => encoders.par_iter().zip(&fields).map(encode).collect(),
-                false => encoders.iter().zip(&fields).map(encode).collect(),
+                true => encoders.par_iter().zip(tile.fields()).map(encode).collect(),
+                false => encoders.iter().zip(tile.fields()).map(encode).collect(),
             };
-            Ok((fields?, cells, mbr))
+            Ok((fields?, tile.cells() as u64, tile.mbr))
         };
         let place = Place { storage: &*self.storage, folder: &self.folder, version: self.version, schema: &self.schema };
         let mut take = |(fields, cells, mbr): (Vec<EncodedTile>, u64, Option<NdRange>)| {

@@ -82,7 +82,7 @@ impl ArrayWriter {
         &self,
         subarray: &NdRange,
         layout: Layout,
-        fields: Vec<(String, FieldBuffer)>,
+        fields: &[(String, FieldBuffer)],
         options: WriteOptions,
     ) -> Result<String, Error> {
         if !self.schema.is_dense() {
@@ -97,8 +97,7 @@ impl ArrayWriter {
         self.options.run(|| {
             let mut writer = self.fragment(options)?;
             write.append(&mut writer, &cells)?;
-            // To give much memory back takes its time, too.
-            rayon::join(|| writer.commit(subarray.clone()), || drop(cells)).0
+            writer.commit(subarray.clone())
         })
     }
 
@@ -110,18 +109,18 @@ impl ArrayWriter {
     /// [`Error::Invalid`] for a dense array, coordinates out of the domain or current domain, duplicates that are not
     /// allowed, missing, unknown or mismatched fields; [`Error::Encode`] for cells that a filter refuses; what storage
     /// says.
-    pub fn write_sparse(&self, fields: Vec<(String, FieldBuffer)>, options: WriteOptions) -> Result<Option<String>, Error> {
+    pub fn write_sparse(&self, fields: &[(String, FieldBuffer)], options: WriteOptions) -> Result<Option<String>, Error> {
         self.check_sparse()?;
-        let mut cells = Cells::new(&self.schema, fields)?;
+        let cells = Cells::new(&self.schema, fields)?;
         if cells.count == 0 {
             return Ok(None);
         }
         let duplicates = self.duplicates(options)?;
         self.options.run(|| {
-            let places = sparse::ordered(&self.schema, &mut cells, duplicates)?;
+            let places = sparse::ordered(&self.schema, &cells, duplicates)?;
             let mut writer = self.fragment(options)?;
             sparse::append(&mut writer, &self.schema, &cells, &places)?;
-            rayon::join(|| sparse::commit(writer, &self.schema), || drop((cells, places))).0.map(Some)
+            sparse::commit(writer, &self.schema).map(Some)
         })
     }
 

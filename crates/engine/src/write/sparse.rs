@@ -1,30 +1,29 @@
 //! Sparse cells: ordered, cut into tiles of the array's capacity.
 
+use std::borrow::Cow;
+
 use talavera_fragment::FieldId;
 use talavera_schema::{ArraySchema, Coordinate, NdRange, Range};
 use talavera_types::{Datatype, Layout, with_datatype};
 
 use super::check::{Cells, check_in_current_domain, check_in_domain};
-use super::fragment::{FragmentWriter, Tile};
+use super::fragment::FragmentWriter;
 use super::query::Duplicates;
+use super::tile::Tile;
 use crate::order::CellOrder;
 use crate::read::sparse::sort::Sorted;
 use crate::read::sparse::tiles::{CellRef, Kept, SparseTile, WriteTimes};
 use crate::{Error, FieldBuffer};
 
 /// The places of all cells in global order, duplicates treated as asked.
-pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Duplicates) -> Result<Vec<u32>, Error> {
+pub(crate) fn ordered(schema: &ArraySchema, cells: &Cells<'_>, duplicates: Duplicates) -> Result<Vec<u32>, Error> {
     let count =
         u32::try_from(cells.count).map_err(|_| Error::invalid("a write takes at most 2^32 cells; write more in several"))?;
     let order = CellOrder::new(schema, Layout::GlobalOrder)?;
-    let first = schema.attributes.len();
-    let coordinates = cells.buffers.split_off(first);
-    check_in_domain(schema, &coordinates)?;
-    let tile = as_tile(coordinates, count);
-    let places = places(&tile, &order, duplicates);
-    cells.buffers.extend(tile.coordinates);
-    places.map_err(|repeated| {
-        let coordinates = cells.buffers.get(first..).unwrap_or_default();
+    let coordinates = cells.buffers.get(schema.attributes.len()..).unwrap_or_default();
+    check_in_domain(schema, coordinates)?;
+    let borrowed = coordinates.iter().map(|column| Cow::Borrowed(&**column)).collect();
+    places(&as_tile(borrowed, count), &order, duplicates).map_err(|repeated| {
         Error::invalid(format!(
             "duplicate coordinates {} are not allowed",
             coordinates_text(schema, coordinates, repeated.cell())
@@ -33,7 +32,7 @@ pub(crate) fn ordered(schema: &ArraySchema, cells: &mut Cells, duplicates: Dupli
 }
 
 /// The places of the cells of a tile in order, or a cell that is there twice and must not be.
-fn places(tile: &SparseTile, order: &CellOrder, duplicates: Duplicates) -> Result<Vec<u32>, CellRef> {
+fn places(tile: &SparseTile<'_>, order: &CellOrder, duplicates: Duplicates) -> Result<Vec<u32>, CellRef> {
     /// Cells that are sorted at once: the numbers that sort them take memory beside the cells.
     const SORTED_CELLS: usize = 8 << 20;
     /// Parts at most, as all cells are looked at for each.
@@ -57,7 +56,7 @@ fn places(tile: &SparseTile, order: &CellOrder, duplicates: Duplicates) -> Resul
 }
 
 /// Coordinates as one tile, so that what orders a read orders a write.
-pub(crate) fn as_tile(coordinates: Vec<FieldBuffer>, cells: u32) -> SparseTile {
+pub(crate) fn as_tile(coordinates: Vec<Cow<'_, FieldBuffer>>, cells: u32) -> SparseTile<'_> {
     SparseTile { fragment: 0, tile: 0, cells, coordinates, kept: Kept::All, visible: None, times: WriteTimes::Same(0) }
 }
 
@@ -67,7 +66,7 @@ fn place(cell: &CellRef) -> u32 {
 }
 
 /// The coordinates of a cell as text, for messages.
-pub(crate) fn coordinates_text(schema: &ArraySchema, coordinates: &[FieldBuffer], cell: usize) -> String {
+pub(crate) fn coordinates_text(schema: &ArraySchema, coordinates: &[Cow<'_, FieldBuffer>], cell: usize) -> String {
     let values = schema.domain.dimensions.iter().zip(coordinates).map(|(dimension, column)| {
         let value = column.cell(cell).and_then(|bytes| Coordinate::from_le_bytes(dimension.datatype, bytes));
         value.map_or_else(String::new, |value| value.to_string())
@@ -76,15 +75,15 @@ pub(crate) fn coordinates_text(schema: &ArraySchema, coordinates: &[FieldBuffer]
 }
 
 /// Cuts the cells at these places into tiles and appends them; the last tile may be short.
-pub(crate) fn append(writer: &mut FragmentWriter, schema: &ArraySchema, cells: &Cells, places: &[u32]) -> Result<(), Error> {
+pub(crate) fn append(writer: &mut FragmentWriter, schema: &ArraySchema, cells: &Cells<'_>, places: &[u32]) -> Result<(), Error> {
     let capacity = usize::try_from(schema.capacity).unwrap_or(usize::MAX).max(1);
     let fields: Vec<FieldId> = writer.fields().collect();
     let runs: Vec<&[u32]> = places.chunks(capacity).collect();
-    let tile = |run: &&[u32]| -> Result<Tile, Error> {
-        let pick = |buffer: &FieldBuffer| buffer.pick(run.iter().map(|&place| place as usize));
+    let tile = |run: &&[u32]| -> Result<Tile<'_>, Error> {
+        let pick = |buffer: &Cow<'_, FieldBuffer>| buffer.pick(run.iter().map(|&place| place as usize));
         let buffers: Vec<FieldBuffer> = cells.buffers.iter().map(pick).collect();
         let mbr = mbr(schema, &fields, &buffers)?;
-        Ok(Tile { written: std::iter::once(0..run.len()).collect(), cells: run.len() as u64, fields: buffers, mbr: Some(mbr) })
+        Ok(Tile::gathered(buffers, run.len(), std::iter::once(0..run.len()).collect(), Some(mbr)))
     };
     writer.append(&runs, tile)
 }

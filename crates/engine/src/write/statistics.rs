@@ -10,6 +10,7 @@ use bytemuck::Pod;
 use talavera_fragment::{FieldShape, FieldStatistics, StatisticSet, Sum};
 use talavera_types::{Datatype, DatatypeClass, Native, with_datatype};
 
+use super::tile::FieldTile;
 use crate::FieldBuffer;
 use crate::order::OrderKey;
 
@@ -29,18 +30,15 @@ pub(crate) struct TileStatistics {
 
 impl TileStatistics {
     /// The statistics of some cells of a tile.
-    pub(crate) fn of(shape: FieldShape, stored: StatisticSet, cells: &FieldBuffer, written: &[Range<usize>]) -> Self {
-        if let Some(statistics) = Self::of_floats(shape, stored, cells, written) {
-            return statistics;
-        }
+    pub(crate) fn of(shape: FieldShape, stored: StatisticSet, tile: FieldTile<'_>) -> Self {
+        let FieldTile { buffer: cells, written, .. } = tile;
         let valid = || written.iter().cloned().flatten().filter(|&cell| !cells.is_null(cell));
         let mut statistics = Self { cells: written.iter().map(|run| run.len() as u64).sum(), ..Self::default() };
         if stored.null_count {
             statistics.null_count = statistics.cells - valid().count() as u64;
         }
         if stored.min_max {
-            let in_part = statistics.cells < cells.len() as u64;
-            let bounds = min_max(shape, cells, valid()).or_else(|| no_bounds(shape.datatype).filter(|_| in_part));
+            let bounds = min_max(shape, cells, valid()).or_else(|| no_bounds(shape.datatype).filter(|_| !tile.is_whole()));
             let zeros = || vec![0; cells.cell_bytes().unwrap_or(0)];
             (statistics.min, statistics.max) = bounds.unwrap_or_else(|| (zeros(), zeros()));
         }
@@ -49,34 +47,129 @@ impl TileStatistics {
         }
         statistics
     }
+}
 
-    /// All statistics of the floats of a whole tile without nulls at once: each waits only for itself.
-    fn of_floats(shape: FieldShape, stored: StatisticSet, cells: &FieldBuffer, written: &[Range<usize>]) -> Option<Self> {
-        let whole = matches!(written, [run] if *run == (0..cells.len()));
-        if cells.is_empty() || !whole || cells.validity().is_some() || !stored.min_max || !stored.sum {
+/// All statistics of the floats of a whole tile without nulls, while these pass by: each waits only for itself, and none for
+/// the cells to come from memory again.
+pub(crate) enum RunningFloats {
+    Single(Running<f32>),
+    Double(Running<f64>),
+}
+
+impl RunningFloats {
+    /// Those of a tile whose statistics can be had so.
+    pub(crate) fn of(shape: FieldShape, stored: StatisticSet, tile: FieldTile<'_>) -> Option<Self> {
+        let none = tile.runs.iter().all(Range::is_empty);
+        if none || !tile.is_whole() || tile.buffer.validity().is_some() || !stored.min_max || !stored.sum {
             return None;
         }
-        let (min, max, sum) = match shape.datatype {
-            Datatype::Float32 => bounds_and_sum(cells.bytes().as_values::<f32>(), (f32::MAX, f32::MIN)),
-            Datatype::Float64 => bounds_and_sum(cells.bytes().as_values::<f64>(), (f64::MAX, f64::MIN)),
-            _ => return None,
-        };
-        Some(Self { min, max, sum_bits: Sum::Float(sum).to_bits(), null_count: 0, cells: cells.len() as u64 })
+        match shape.datatype {
+            Datatype::Float32 => Some(Self::Single(Running::new((f32::MAX, f32::MIN)))),
+            Datatype::Float64 => Some(Self::Double(Running::new((f64::MAX, f64::MIN)))),
+            _ => None,
+        }
+    }
+
+    /// Takes the next cells, which are whole.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Single(running) => running.add_bytes(bytes),
+            Self::Double(running) => running.add_bytes(bytes),
+        }
+    }
+
+    pub(crate) fn finish(self) -> TileStatistics {
+        match self {
+            Self::Single(running) => running.finish(),
+            Self::Double(running) => running.finish(),
+        }
     }
 }
 
+/// Values that are compared at once.
+const LANES: usize = 8;
+
 /// As [`fold_bounds`] and [`sum_floats`].
-fn bounds_and_sum<T: OrderKey + Pod + Into<f64>>(values: &[T], (mut min, mut max): (T, T)) -> (Vec<u8>, Vec<u8>, f64) {
-    let (mut total, mut stopped) = (0.0, false);
-    for &value in values {
-        min = if min < value { min } else { value };
-        max = if max > value { max } else { value };
-        if !stopped {
-            (total, stopped) = add_float(total, value.into());
+pub(crate) struct Running<T> {
+    bounds: (T, T),
+    total: f64,
+    stopped: bool,
+    cells: u64,
+}
+
+impl<T: OrderKey + Pod + Into<f64>> Running<T> {
+    fn new(bounds: (T, T)) -> Self {
+        Self { bounds, total: 0.0, stopped: false, cells: 0 }
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        match bytemuck::try_cast_slice(bytes) {
+            Ok(values) => self.add(values),
+            Err(_) => bytes.chunks_exact(size_of::<T>()).filter_map(T::read_le).for_each(|value| self.add(&[value])),
         }
     }
-    let bytes = |value: T| bytemuck::bytes_of(&value).to_vec();
-    (bytes(min), bytes(max), total)
+
+    fn add(&mut self, values: &[T]) {
+        const BLOCK: usize = 512;
+        self.cells += values.len() as u64;
+        for block in values.chunks(BLOCK) {
+            let (lanes, rest) = block.as_chunks();
+            if !self.add_ordinary(lanes) {
+                self.add_any(lanes.as_flattened());
+            }
+            self.add_any(rest);
+        }
+    }
+
+    /// Values of any kind, one by one.
+    fn add_any(&mut self, values: &[T]) {
+        let (min, max) = &mut self.bounds;
+        for &value in values {
+            *min = if *min < value { *min } else { value };
+            *max = if *max > value { *max } else { value };
+            if !self.stopped {
+                (self.total, self.stopped) = add_float(self.total, value.into());
+            }
+        }
+    }
+
+    /// Values of which none is NaN or so large that their sum could stop, and whose bounds are not zero, of which there are
+    /// two: then it does not matter in which order they are compared, and only the additions wait for each other. Does
+    /// nothing and says so if they are not such.
+    fn add_ordinary(&mut self, values: &[[T; LANES]]) -> bool {
+        let Some(&first) = values.first() else { return true };
+        let (mut mins, mut maxes, mut total) = (first, first, self.total);
+        for values in values {
+            for ((min, max), &value) in mins.iter_mut().zip(&mut maxes).zip(values) {
+                *min = if *min < value { *min } else { value };
+                *max = if *max > value { *max } else { value };
+            }
+            for &value in values {
+                total += value.into();
+            }
+        }
+        let min = mins.into_iter().fold(first[0], |min, value| if min < value { min } else { value });
+        let max = maxes.into_iter().fold(first[0], |max, value| if max > value { max } else { value });
+        let (low, high): (f64, f64) = (min.into(), max.into());
+        // A tile has fewer cells than this.
+        const MANY: f64 = 1e18;
+        let most = self.total.abs() + low.abs().max(high.abs()) * MANY;
+        // The sum of anything and NaN is NaN.
+        if total.is_nan() || self.stopped || low == 0.0 || high == 0.0 || most >= f64::MAX / 2.0 {
+            return false;
+        }
+        let before = self.bounds;
+        self.bounds = (if before.0 < min { before.0 } else { min }, if before.1 > max { before.1 } else { max });
+        self.total = total;
+        true
+    }
+
+    fn finish(self) -> TileStatistics {
+        let (min, max) = self.bounds;
+        let bytes = |value: T| bytemuck::bytes_of(&value).to_vec();
+        let sum_bits = Sum::Float(self.total).to_bits();
+        TileStatistics { min: bytes(min), max: bytes(max), sum_bits, null_count: 0, cells: self.cells }
+    }
 }
 
 /// Minimum and maximum of cells, if there are any.
@@ -285,7 +378,13 @@ mod tests {
     fn statistics(datatype: Datatype, bytes: &[u8], validity: Option<Vec<u8>>) -> TileStatistics {
         let cells = FieldBuffer::new(datatype, CellValNum::ONE, CellBytes::copied(bytes), None, validity).unwrap();
         let stored = StatisticSet { min_max: true, sum: true, null_count: true };
-        TileStatistics::of(shape(datatype, CellValNum::ONE), stored, &cells, std::slice::from_ref(&(0..cells.len())))
+        let all = 0..cells.len();
+        let runs = std::slice::from_ref(&all);
+        let tile = FieldTile { buffer: &cells, runs, written: runs };
+        let shape = shape(datatype, CellValNum::ONE);
+        let Some(mut floats) = RunningFloats::of(shape, stored, tile) else { return TileStatistics::of(shape, stored, tile) };
+        cells.data().chunks(72).for_each(|bytes| floats.add(bytes));
+        floats.finish()
     }
 
     #[test]
@@ -312,12 +411,12 @@ mod tests {
     #[test]
     fn floats_without_nulls_have_the_statistics_of_floats_with_validity() {
         let mut state = 1_u64;
-        for round in 0..200 {
-            let values: Vec<f64> = (0..round % 17 + 1)
+        for round in 0..2000 {
+            let values: Vec<f64> = (0..round % 41 + 1)
                 .map(|_| {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    let specials = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, -0.0];
-                    specials.get((state >> 60) as usize).copied().unwrap_or_else(|| f64::from((state >> 33) as u32) - 1e9)
+                    let specials = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, -0.0, 0.0];
+                    specials.get((state >> 57) as usize).copied().unwrap_or_else(|| f64::from((state >> 33) as u32) - 1e9)
                 })
                 .collect();
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();

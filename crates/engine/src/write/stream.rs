@@ -1,6 +1,7 @@
 //! Fragments that take cells in global order, call by call. Nothing of them is seen before they are finished; dropped
 //! before, nothing of them stays.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use talavera_schema::NdRange;
@@ -8,9 +9,10 @@ use talavera_types::Layout;
 
 use super::check::{Cells, check_in_domain};
 use super::dense::check_whole_tiles;
-use super::fragment::{FragmentWriter, Tile};
+use super::fragment::FragmentWriter;
 use super::query::{ArrayWriter, Duplicates, WriteOptions};
 use super::sparse;
+use super::tile::Tile;
 use crate::order::CellOrder;
 use crate::read::sparse::sort::first_out_of_order;
 use crate::{Error, FieldBuffer};
@@ -20,7 +22,7 @@ struct Stream<'w> {
     writer: &'w ArrayWriter,
     options: WriteOptions,
     fragment: Option<FragmentWriter>,
-    pending: Option<Cells>,
+    pending: Option<Cells<'static>>,
     /// Cells of a tile.
     tile_cells: usize,
 }
@@ -34,12 +36,17 @@ impl<'w> Stream<'w> {
     /// Takes more cells; `append` writes those that fill tiles.
     fn take(
         &mut self,
-        cells: Cells,
-        append: impl FnOnce(&mut FragmentWriter, &Cells, Range<usize>) -> Result<(), Error>,
+        cells: Cells<'_>,
+        append: impl FnOnce(&mut FragmentWriter, &Cells<'_>, Range<usize>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let cells = match self.pending.take() {
             Some(pending) => Cells {
-                buffers: pending.buffers.iter().zip(&cells.buffers).map(|(pending, more)| pending.joined(more)).collect(),
+                buffers: pending
+                    .buffers
+                    .iter()
+                    .zip(&cells.buffers)
+                    .map(|(pending, more)| Cow::Owned(pending.joined(more)))
+                    .collect(),
                 count: pending.count + cells.count,
             },
             None => cells,
@@ -49,7 +56,7 @@ impl<'w> Stream<'w> {
             append(self.fragment()?, &cells, 0..whole)?;
         }
         if whole < cells.count {
-            let pick = |buffer: &FieldBuffer| buffer.pick(whole..cells.count);
+            let pick = |buffer: &Cow<'_, FieldBuffer>| Cow::Owned(buffer.pick(whole..cells.count));
             self.pending = Some(Cells { buffers: cells.buffers.iter().map(pick).collect(), count: cells.count - whole });
         }
         Ok(())
@@ -80,7 +87,7 @@ impl<'w> SparseStream<'w> {
     ///
     /// # Errors
     /// As [`ArrayWriter::write_sparse`], and for cells that are not in order.
-    pub fn append(&mut self, fields: Vec<(String, FieldBuffer)>) -> Result<(), Error> {
+    pub fn append(&mut self, fields: &[(String, FieldBuffer)]) -> Result<(), Error> {
         let writer = self.stream.writer;
         let cells = Cells::new(writer.schema(), fields)?;
         if cells.count == 0 {
@@ -111,15 +118,15 @@ impl<'w> SparseStream<'w> {
     /// Leaves nothing of the cells behind, as dropping does.
     pub fn abort(self) {}
 
-    fn check_order(&self, cells: &Cells) -> Result<(), Error> {
+    fn check_order(&self, cells: &Cells<'_>) -> Result<(), Error> {
         let schema = self.stream.writer.schema();
         let coordinates = cells.buffers.get(schema.attributes.len()..).unwrap_or_default();
         check_in_domain(schema, coordinates)?;
-        let mut columns = coordinates.to_vec();
-        if let Some(last) = &self.last {
-            columns = last.iter().zip(&columns).map(|(last, column)| last.joined(column)).collect();
-        }
-        let count = columns.first().map_or(0, FieldBuffer::len);
+        let columns: Vec<Cow<'_, FieldBuffer>> = match &self.last {
+            Some(last) => last.iter().zip(coordinates).map(|(last, column)| Cow::Owned(last.joined(column))).collect(),
+            None => coordinates.iter().map(|column| Cow::Borrowed(&**column)).collect(),
+        };
+        let count = columns.first().map_or(0, |column| column.len());
         let count = u32::try_from(count).map_err(|_| too_many_cells())?;
         let order = CellOrder::new(schema, Layout::GlobalOrder)?;
         let tile = sparse::as_tile(columns, count);
@@ -132,7 +139,12 @@ impl<'w> SparseStream<'w> {
     }
 }
 
-fn append_sparse(writer: &ArrayWriter, fragment: &mut FragmentWriter, cells: &Cells, range: Range<usize>) -> Result<(), Error> {
+fn append_sparse(
+    writer: &ArrayWriter,
+    fragment: &mut FragmentWriter,
+    cells: &Cells<'_>,
+    range: Range<usize>,
+) -> Result<(), Error> {
     let places = range.map(|place| u32::try_from(place).map_err(|_| too_many_cells()));
     let places = places.collect::<Result<Vec<_>, _>>()?;
     writer.options().run(|| sparse::append(fragment, writer.schema(), cells, &places))
@@ -160,7 +172,7 @@ impl<'w> DenseStream<'w> {
     ///
     /// # Errors
     /// As [`ArrayWriter::write_dense`], and for more cells than the subarray has.
-    pub fn append(&mut self, fields: Vec<(String, FieldBuffer)>) -> Result<(), Error> {
+    pub fn append(&mut self, fields: &[(String, FieldBuffer)]) -> Result<(), Error> {
         let writer = self.stream.writer;
         let cells = Cells::new(writer.schema(), fields)?;
         let count = cells.count as u64;
@@ -172,9 +184,8 @@ impl<'w> DenseStream<'w> {
         self.stream.take(cells, |fragment, cells, range| {
             let starts: Vec<usize> = range.step_by(tile_cells).collect();
             let tile = |&start: &usize| {
-                let pick = |buffer: &FieldBuffer| buffer.pick(start..start + tile_cells);
-                let written = std::iter::once(0..tile_cells).collect();
-                Ok(Tile { fields: cells.buffers.iter().map(pick).collect(), written, cells: tile_cells as u64, mbr: None })
+                let run = std::iter::once(start..start + tile_cells).collect();
+                Ok(Tile::in_place(cells.buffers.iter().map(AsRef::as_ref), run))
             };
             writer.options().run(|| fragment.append(&starts, tile))
         })

@@ -75,11 +75,11 @@ fn write(array: &Path, number: i64, timestamp: Option<u64>) -> String {
     let mut fields = attributes(number);
     if writer.schema().is_dense() {
         let whole = NdRange(vec![Range::Signed(0, WIDTH - 1); 2]);
-        return writer.write_dense(&whole, Layout::RowMajor, fields, options).unwrap();
+        return writer.write_dense(&whole, Layout::RowMajor, &fields, options).unwrap();
     }
     fields.push(("x".to_owned(), integers(|_| number)));
     fields.push(("y".to_owned(), integers(|cell| cell)));
-    writer.write_sparse(fields, options).unwrap().unwrap()
+    writer.write_sparse(&fields, options).unwrap().unwrap()
 }
 
 /// Whether these are the attributes of all cells of that write, in row-major order.

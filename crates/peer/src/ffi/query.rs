@@ -15,20 +15,25 @@ const LARGEST_BUFFER: usize = 1 << 30;
 pub(super) const COMPLETED: i32 = 1;
 const INCOMPLETE: i32 = 3;
 
+/// The memory of cells that were written.
+#[must_use = "dropping it takes its time, too"]
+pub struct Written(#[expect(dead_code, reason = "held to be dropped")] Vec<Buffers>);
+
 impl Array {
     /// Writes cells; the array is open for writing.
     ///
     /// # Errors
     /// [`PeerError`] when the library refuses.
     pub fn write(&self, write: &Write) -> Result<(), PeerError> {
-        self.write_owned(write.clone())
+        self.write_owned(write.clone()).map(drop)
     }
 
-    /// As [`Array::write`], of cells that nobody needs afterwards: what a benchmark times, for they are not copied.
+    /// As [`Array::write`], of cells that are not copied but taken over, for a benchmark; their memory is given back, as the
+    /// library itself lets its caller keep it.
     ///
     /// # Errors
     /// As [`Array::write`].
-    pub fn write_owned(&self, write: Write) -> Result<(), PeerError> {
+    pub fn write_owned(&self, write: Write) -> Result<Written, PeerError> {
         let global = write.layout == crate::Layout::GlobalOrder;
         // Before the query, so that it is dropped after it.
         let mut kept = Vec::new();
@@ -48,7 +53,8 @@ impl Array {
                     }
                 }
                 if global && index == last && c.library().has("tiledb_query_submit_and_finalize") {
-                    return c.tiledb_query_submit_and_finalize(query.raw());
+                    c.tiledb_query_submit_and_finalize(query.raw())?;
+                    return Ok(Written(kept));
                 }
                 c.tiledb_query_submit(query.raw())?;
             }
@@ -56,8 +62,9 @@ impl Array {
             if !global && status != COMPLETED {
                 return Err(incomplete("tiledb_query_submit", status));
             }
-            c.tiledb_query_finalize(query.raw())
+            c.tiledb_query_finalize(query.raw())?;
         }
+        Ok(Written(kept))
     }
 
     /// Reads cells; the array is open for reading. Returns the columns in the order of the fields, each with all cells:

@@ -6,7 +6,7 @@ use talavera_codec::{Limits, Writer};
 use talavera_filter::{Buffers, Chunk, FilterError};
 
 use super::{BUFFERS, Pipeline, Stage};
-use crate::{ChunkEntry, ChunkTable, PipelineError, chunking};
+use crate::{ChunkEntry, ChunkTable, PipelineError, TileSource, chunking};
 
 impl Pipeline {
     /// Encodes a tile of fixed-length cells, or of offsets or validity.
@@ -14,15 +14,24 @@ impl Pipeline {
     /// # Errors
     /// [`PipelineError::Chunk`] for cells that a filter cannot store, [`PipelineError::InvalidInput`] for bytes that are no
     /// whole cells and for a chunk of 4 GiB and more.
-    pub fn encode_tile(&self, cells: &[u8]) -> Result<Vec<u8>, PipelineError> {
-        if !cells.len().is_multiple_of(self.format.cell_bytes) {
-            let reason = format!("{} bytes are no whole cells of {} bytes", cells.len(), self.format.cell_bytes);
+    pub fn encode_tile(&self, mut cells: &[u8]) -> Result<Vec<u8>, PipelineError> {
+        self.encode_tile_from(&mut cells)
+    }
+
+    /// As [`Pipeline::encode_tile`], of cells that need not lie side by side.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode_tile`], and [`PipelineError::InvalidInput`] for a source with fewer bytes than it says.
+    pub fn encode_tile_from(&self, cells: &mut dyn TileSource) -> Result<Vec<u8>, PipelineError> {
+        let bytes = cells.bytes();
+        if !bytes.is_multiple_of(self.format.cell_bytes) {
+            let reason = format!("{bytes} bytes are no whole cells of {} bytes", self.format.cell_bytes);
             return Err(PipelineError::invalid_input(reason));
         }
         if self.whole_tile_chunks {
-            return self.encode_chunks(cells, &chunking::one(cells.len()));
+            return self.encode_chunks_from(cells, &chunking::one(bytes));
         }
-        self.encode_chunks(cells, &chunking::fixed(cells.len(), self.format.cell_bytes))
+        self.encode_chunks_from(cells, &chunking::fixed(bytes, self.format.cell_bytes))
     }
 
     /// Encodes a tile of variable-length cells without their offsets. `offsets` holds the start of each cell in `values`,
@@ -77,20 +86,28 @@ impl Pipeline {
     /// # Errors
     /// [`PipelineError::Chunk`] for cells that a filter cannot store, [`PipelineError::InvalidInput`] for chunks that do not
     /// cover `cells`, and for one of 4 GiB and more.
-    pub fn encode_chunks(&self, cells: &[u8], chunks: &[Range<usize>]) -> Result<Vec<u8>, PipelineError> {
+    pub fn encode_chunks(&self, mut cells: &[u8], chunks: &[Range<usize>]) -> Result<Vec<u8>, PipelineError> {
+        self.encode_chunks_from(&mut cells, chunks)
+    }
+
+    fn encode_chunks_from(&self, cells: &mut dyn TileSource, chunks: &[Range<usize>]) -> Result<Vec<u8>, PipelineError> {
         // Room that is not used is never touched, while room that is too small would be copied.
         const HEADER_BYTES: usize = 12;
-        let mut w = Writer::with_capacity(cells.len() + chunks.len() * HEADER_BYTES + 64);
+        let bytes = cells.bytes();
+        let mut w = Writer::with_capacity(bytes + chunks.len() * HEADER_BYTES + 64);
         ChunkTable::encode_count(&mut w, chunks.len());
+        let mut room = BUFFERS.with(Buffers::take_empty);
         let mut end = 0;
         for (index, range) in chunks.iter().enumerate() {
-            match cells.get(range.clone()) {
-                Some(bytes) if range.start == end => self.encode_chunk(index, bytes, &mut w)?,
-                _ => return Err(not_covered(cells)),
+            let chunk = cells.next(range.len(), &mut room);
+            if range.start != end || chunk.len() != range.len() {
+                return Err(not_covered(bytes));
             }
+            self.encode_chunk(index, chunk, &mut w)?;
             end = range.end;
         }
-        if end == cells.len() { Ok(w.into_vec()) } else { Err(not_covered(cells)) }
+        BUFFERS.with(|buffers| buffers.give_back(room.into()));
+        if end == bytes { Ok(w.into_vec()) } else { Err(not_covered(bytes)) }
     }
 
     fn encode_chunk(&self, index: usize, cells: &[u8], w: &mut Writer) -> Result<(), PipelineError> {
@@ -136,6 +153,6 @@ fn check_offsets(values: &[u8], offsets: &[u64]) -> Result<(), PipelineError> {
 }
 
 #[cold]
-fn not_covered(cells: &[u8]) -> PipelineError {
-    PipelineError::invalid_input(format!("the chunks do not cover the {} bytes of the tile", cells.len()))
+fn not_covered(bytes: usize) -> PipelineError {
+    PipelineError::invalid_input(format!("the chunks do not cover the {bytes} bytes of the tile"))
 }

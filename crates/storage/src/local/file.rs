@@ -151,4 +151,4 @@ impl Drop for FileWriter {
 const MAX_NAMES_TRIED: u32 = 1000;
 const BUFFER_BYTES: usize = 64 << 10;
 /// Bytes that are worth being stored before the end.
-const STORED_BYTES: u64 = 32 << 20;
+const STORED_BYTES: u64 = 8 << 20;

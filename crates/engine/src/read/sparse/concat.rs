@@ -25,7 +25,7 @@ enum Source<'s> {
 
 /// A tile and its part of the result.
 struct Part<'s, 'd> {
-    tile: &'s SparseTile,
+    tile: &'s SparseTile<'s>,
     source: Source<'s>,
     data: &'d mut [u8],
     /// The starts of the cells, where those differ in length.
@@ -37,7 +37,7 @@ struct Part<'s, 'd> {
 
 impl SparseRead<'_> {
     /// The cells of one field, tile by tile.
-    pub(crate) fn concat(&self, tiles: &[SparseTile], field: ReadField) -> Result<FieldBuffer, Error> {
+    pub(crate) fn concat(&self, tiles: &[SparseTile<'_>], field: ReadField) -> Result<FieldBuffer, Error> {
         let (shape, fill) = (field.shape(self.array.schema())?, self.fill(field));
         let readers = self.readers(field)?;
         let times: Vec<FieldBuffer> = match field {
@@ -45,9 +45,9 @@ impl SparseRead<'_> {
             _ => Vec::new(),
         };
         let cell_bytes = shape.cell_val_num.fixed().map(|values| values as usize * shape.datatype.size());
-        let source = |(number, tile): (usize, &'_ SparseTile)| -> Result<Source<'_>, Error> {
+        let source = |(number, tile): (usize, &'_ SparseTile<'_>)| -> Result<Source<'_>, Error> {
             let ready = match field {
-                ReadField::Dimension(dimension) => tiles.get(number).and_then(|tile| tile.coordinates.get(dimension)),
+                ReadField::Dimension(dimension) => tiles.get(number).and_then(|tile| tile.column(dimension)),
                 _ => times.get(number),
             };
             if let Some(column) = ready.filter(|column| column.len() == tile.cells as usize) {
@@ -69,7 +69,7 @@ impl SparseRead<'_> {
 
     fn join(
         &self,
-        tiles: &[SparseTile],
+        tiles: &[SparseTile<'_>],
         sources: Vec<Source<'_>>,
         shape: ResultShape,
         cell_bytes: Option<usize>,
@@ -115,7 +115,7 @@ impl SparseRead<'_> {
 
 impl Source<'_> {
     /// Bytes of the kept cells of a tile.
-    fn var_bytes(&self, tile: &SparseTile, count: usize, fill: Fill<'_>) -> Result<usize, Error> {
+    fn var_bytes(&self, tile: &SparseTile<'_>, count: usize, fill: Fill<'_>) -> Result<usize, Error> {
         let of_column = |column: &FieldBuffer| match &tile.kept {
             Kept::All => column.data().len(),
             Kept::Some(kept) => kept.iter().map(|&cell| column.cell(cell as usize).map_or(0, <[u8]>::len)).sum(),

@@ -58,7 +58,7 @@ impl Column<'_> {
 
 impl<'r> SparseRead<'r> {
     /// The cells of one field in the order of the result.
-    pub(crate) fn gather(&self, tiles: &[SparseTile], picks: &Picks, field: ReadField) -> Result<FieldBuffer, Error> {
+    pub(crate) fn gather(&self, tiles: &[SparseTile<'_>], picks: &Picks, field: ReadField) -> Result<FieldBuffer, Error> {
         self.job.check_cancelled()?;
         let Picks::Cells(cells) = picks else { return self.concat(tiles, field) };
         let (shape, fill) = (field.shape(self.array.schema())?, self.fill(field));
@@ -70,7 +70,7 @@ impl<'r> SparseRead<'r> {
                 times.iter().map(Column::Ready).collect()
             }
             ReadField::Dimension(index) => {
-                tiles.iter().map(|tile| tile.coordinates.get(index).map_or(Column::Missing, Column::Ready)).collect()
+                tiles.iter().map(|tile| tile.column(index).map_or(Column::Missing, Column::Ready)).collect()
             }
             ReadField::Attribute(_) => tiles
                 .par_iter()
@@ -111,7 +111,12 @@ impl<'r> SparseRead<'r> {
         self.scans.iter().map(|scan| id(scan).map(|id| scan.reader(id)).transpose()).collect()
     }
 
-    fn column<'t>(&self, tile: &SparseTile, used: bool, readers: &[Option<Arc<FieldReader<'_>>>]) -> Result<Column<'t>, Error> {
+    fn column<'t>(
+        &self,
+        tile: &SparseTile<'_>,
+        used: bool,
+        readers: &[Option<Arc<FieldReader<'_>>>],
+    ) -> Result<Column<'t>, Error> {
         match readers.get(tile.fragment).and_then(Option::as_ref) {
             Some(reader) if used => {
                 self.job.check_cancelled()?;
@@ -204,7 +209,7 @@ fn gather_validity(cells: &[CellRef], columns: &[Column<'_>], shape: ResultShape
     shape.nullable.then(|| cells.par_iter().map(validity).collect())
 }
 
-fn used_tiles(tiles: &[SparseTile], cells: &[CellRef]) -> Vec<bool> {
+fn used_tiles(tiles: &[SparseTile<'_>], cells: &[CellRef]) -> Vec<bool> {
     let mut used = vec![false; tiles.len()];
     for cell in cells {
         if let Some(used) = used.get_mut(cell.tile()) {

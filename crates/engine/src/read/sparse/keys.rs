@@ -19,7 +19,7 @@ use crate::order::{CellOrder, Component, HilbertOrder, OrderKey, TileAxis, key_b
 /// How the cells of some tiles become numbers.
 #[derive(Clone)]
 pub(crate) struct Keys<'t> {
-    tiles: &'t [SparseTile],
+    tiles: &'t [SparseTile<'t>],
     order: &'t CellOrder,
     fields: Vec<Field>,
     /// Bits of a cell's number in its tile.
@@ -63,14 +63,14 @@ enum Run<'t> {
 }
 
 /// A run, with its tile and that tile's number.
-type RunOf<'t> = (usize, &'t SparseTile, Run<'t>);
+type RunOf<'t> = (usize, &'t SparseTile<'t>, Run<'t>);
 
 /// Cells of a run, so that what is calculated about them stays in a cache.
 const RUN_CELLS: usize = 1 << 13;
 
 impl<'t> Keys<'t> {
     /// The numbers of the kept cells of all tiles, one tile behind the other, and how to take them apart.
-    pub(crate) fn new(tiles: &'t [SparseTile], order: &'t CellOrder) -> (Self, Vec<u64>) {
+    pub(crate) fn new(tiles: &'t [SparseTile<'t>], order: &'t CellOrder) -> (Self, Vec<u64>) {
         let mut keys = Self::without_fields(tiles, order);
         let mut words = vec![0; tiles.iter().map(|tile| tile.kept.count(tile.cells)).sum()];
         let mut bounds = None;
@@ -84,13 +84,13 @@ impl<'t> Keys<'t> {
     }
 
     /// How cells become numbers, without any of them; not along a curve, whose positions are calculated only once.
-    pub(crate) fn alone(tiles: &'t [SparseTile], order: &'t CellOrder) -> Option<Self> {
+    pub(crate) fn alone(tiles: &'t [SparseTile<'t>], order: &'t CellOrder) -> Option<Self> {
         let mut keys = Self::without_fields(tiles, order);
         keys.choose_fields(None);
         order.curve.is_none().then_some(keys)
     }
 
-    fn without_fields(tiles: &'t [SparseTile], order: &'t CellOrder) -> Self {
+    fn without_fields(tiles: &'t [SparseTile<'t>], order: &'t CellOrder) -> Self {
         let most = tiles.iter().map(|tile| tile.cells).max().unwrap_or(0);
         let cell_bits = (u32::BITS - most.saturating_sub(1).leading_zeros()).max(1);
         let tile_bits = usize::BITS - tiles.len().saturating_sub(1).leading_zeros();
@@ -158,7 +158,7 @@ impl<'t> Keys<'t> {
 
     /// The kept cells of all tiles.
     fn runs(&self) -> Vec<RunOf<'t>> {
-        let of_tile = |(number, tile): (usize, &'t SparseTile)| {
+        let of_tile = |(number, tile): (usize, &'t SparseTile<'t>)| {
             let kept = tile.kept.count(tile.cells);
             let runs = (0..kept).step_by(RUN_CELLS).map(move |start| start..kept.min(start + RUN_CELLS));
             runs.map(move |cells| (number, tile, Run::new(&tile.kept, cells)))
@@ -167,7 +167,7 @@ impl<'t> Keys<'t> {
     }
 
     /// Calls `each` in parallel with the number of a tile, the tile, some of its kept cells, and their words.
-    fn for_each_run(&self, words: &mut [u64], each: impl Fn(usize, &SparseTile, &Run<'_>, &mut [u64]) + Sync) {
+    fn for_each_run(&self, words: &mut [u64], each: impl Fn(usize, &SparseTile<'_>, &Run<'_>, &mut [u64]) + Sync) {
         let mut rest = words;
         let mut runs = Vec::new();
         for (number, tile, run) in self.runs() {
@@ -209,8 +209,7 @@ impl<'t> Keys<'t> {
                 Some((Part::Tile { dimension, axis, low }, width(low, high), true))
             }
             Component::Value(dimension) => {
-                let is_text =
-                    |tile: &SparseTile| tile.coordinates.get(dimension).is_some_and(|column| column.offsets().is_some());
+                let is_text = |tile: &SparseTile<'_>| tile.column(dimension).is_some_and(|column| column.offsets().is_some());
                 if self.tiles.iter().any(is_text) {
                     return Some(self.text_part(dimension));
                 }
@@ -232,7 +231,7 @@ impl<'t> Keys<'t> {
     }
 
     fn text_part(&self, dimension: usize) -> (Part, u32, bool) {
-        let columns = || self.tiles.iter().filter_map(|tile| tile.coordinates.get(dimension));
+        let columns = || self.tiles.iter().filter_map(|tile| tile.column(dimension));
         let first = columns().find_map(|column| column.cell(0)).unwrap_or_default();
         let (mut skipped, mut longest) = (first.len(), 0);
         for column in columns() {
@@ -257,7 +256,7 @@ impl<'t> Keys<'t> {
     fn bounds(&self, dimension: usize) -> Option<Option<(u64, u64)>> {
         let mut all: Option<(u64, u64)> = None;
         for tile in self.tiles {
-            let column = tile.coordinates.get(dimension).filter(|column| column.offsets().is_none())?;
+            let column = tile.column(dimension).filter(|column| column.offsets().is_none())?;
             if let Some((low, high)) = key_bounds(column.datatype(), column.bytes()) {
                 all = Some(all.map_or((low, high), |(least, greatest)| (least.min(low), greatest.max(high))));
             }
@@ -266,7 +265,7 @@ impl<'t> Keys<'t> {
     }
 
     /// The words of some cells of a tile.
-    fn fill(&self, number: usize, tile: &SparseTile, run: &Run<'_>, words: &mut [u64]) {
+    fn fill(&self, number: usize, tile: &SparseTile<'_>, run: &Run<'_>, words: &mut [u64]) {
         for field in &self.fields {
             field.push(tile, run, words);
         }
@@ -282,7 +281,7 @@ impl<'t> Keys<'t> {
 
 impl Field {
     /// Appends the bits of this field to the words of some cells.
-    fn push(&self, tile: &SparseTile, run: &Run<'_>, words: &mut [u64]) {
+    fn push(&self, tile: &SparseTile<'_>, run: &Run<'_>, words: &mut [u64]) {
         let (taken, dropped) = (self.taken, self.bits - self.taken);
         if taken == 0 {
             // A position on the curve is in place already, and would stay.
@@ -291,7 +290,7 @@ impl Field {
             }
             return;
         }
-        let column = |dimension: usize| tile.coordinates.get(dimension);
+        let column = |dimension: usize| tile.column(dimension);
         let push = |word: &mut u64, value: u64| *word = *word << taken | value >> dropped;
         match self.part {
             Part::Curve { low } => words.iter_mut().for_each(|word| *word = (*word - low) >> dropped),
@@ -388,10 +387,10 @@ fn bounds_of(words: &[u64]) -> Option<(u64, u64)> {
 }
 
 /// How two cells compare by some components of an order.
-pub(crate) fn compare(tiles: &[SparseTile], order: &CellOrder, components: &[Component], a: CellRef, b: CellRef) -> Ordering {
+pub(crate) fn compare(tiles: &[SparseTile<'_>], order: &CellOrder, components: &[Component], a: CellRef, b: CellRef) -> Ordering {
     let (Some(a_tile), Some(b_tile)) = (tiles.get(a.tile()), tiles.get(b.tile())) else { return Ordering::Equal };
-    let key = |tile: &SparseTile, dimension: usize, cell: CellRef| {
-        let Some(column) = tile.coordinates.get(dimension) else { return 0 };
+    let key = |tile: &SparseTile<'_>, dimension: usize, cell: CellRef| {
+        let Some(column) = tile.column(dimension) else { return 0 };
         with_datatype!(column.datatype(), T => {
             column.bytes().as_values::<T>().get(cell.cell()).map_or(0, |value| value.order_key())
         })
@@ -407,7 +406,7 @@ pub(crate) fn compare(tiles: &[SparseTile], order: &CellOrder, components: &[Com
             .copied()
             .flatten()
             .map_or(Ordering::Equal, |axis| axis.tile(key(a_tile, dimension, a)).cmp(&axis.tile(key(b_tile, dimension, b)))),
-        Component::Value(dimension) => match (a_tile.coordinates.get(dimension), b_tile.coordinates.get(dimension)) {
+        Component::Value(dimension) => match (a_tile.column(dimension), b_tile.column(dimension)) {
             // Strings order as unsigned bytes, whatever the writer did (20-semantics §2.2).
             (Some(a_text), Some(b_text)) if a_text.offsets().is_some() => a_text.cell(a.cell()).cmp(&b_text.cell(b.cell())),
             _ => key(a_tile, dimension, a).cmp(&key(b_tile, dimension, b)),
@@ -418,7 +417,7 @@ pub(crate) fn compare(tiles: &[SparseTile], order: &CellOrder, components: &[Com
 
 impl HilbertOrder {
     /// The positions on the curve of some cells of a tile.
-    fn positions(&self, tile: &SparseTile, run: &Run<'_>, positions: &mut [u64]) {
+    fn positions(&self, tile: &SparseTile<'_>, run: &Run<'_>, positions: &mut [u64]) {
         let dimensions = tile.coordinates.len().max(1);
         let mut points = vec![0_u64; positions.len() * dimensions];
         for (dimension, (column, domain)) in tile.coordinates.iter().zip(&self.domains).enumerate() {
@@ -446,7 +445,7 @@ impl HilbertOrder {
 
     /// The position on the curve of one cell of a tile.
     #[expect(clippy::cast_possible_truncation, reason = "a tile has fewer than 2^32 cells")]
-    fn position(&self, tile: &SparseTile, cell: usize) -> u64 {
+    fn position(&self, tile: &SparseTile<'_>, cell: usize) -> u64 {
         let mut position = [0];
         self.positions(tile, &Run::All(cell as u32..cell as u32 + 1), &mut position);
         position[0]

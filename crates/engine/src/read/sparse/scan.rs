@@ -1,5 +1,6 @@
 //! Looks at one tile of a sparse read: coordinates, write times, deletes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -86,7 +87,13 @@ impl<'r> FragmentScan<'r> {
     }
 
     /// The kept cells of a tile, with their coordinates where those are needed.
-    pub(crate) fn scan(&self, plan: &TilePlan, selection: &Selection, coordinates: bool, job: &Job) -> Result<SparseTile, Error> {
+    pub(crate) fn scan(
+        &self,
+        plan: &TilePlan,
+        selection: &Selection,
+        coordinates: bool,
+        job: &Job,
+    ) -> Result<SparseTile<'static>, Error> {
         job.check_cancelled()?;
         let verdict = self.verdict(plan);
         let condition = self.undecided(verdict);
@@ -120,6 +127,7 @@ impl<'r> FragmentScan<'r> {
             }
         };
         let visible = (!visible.all()).then_some(visible);
+        let coordinates = coordinates.into_iter().map(Cow::Owned).collect();
         Ok(SparseTile { fragment: plan.fragment, tile: plan.tile, cells: plan.cells, coordinates, kept, visible, times })
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Sorted<'t> {
 }
 
 impl<'t> Sorted<'t> {
-    pub(crate) fn new(tiles: &'t [SparseTile], order: &'t CellOrder) -> Self {
+    pub(crate) fn new(tiles: &'t [SparseTile<'t>], order: &'t CellOrder) -> Self {
         let (keys, words) = Keys::new(tiles, order);
         Self::of(keys, words)
     }
@@ -35,7 +35,7 @@ impl<'t> Sorted<'t> {
     /// Calls `each` with the cells in so many parts, each behind the one before in the order: what is held beside the cells
     /// themselves is that much smaller. Along a curve there is one part.
     pub(crate) fn for_each_part<E>(
-        tiles: &'t [SparseTile],
+        tiles: &'t [SparseTile<'t>],
         order: &'t CellOrder,
         parts: usize,
         mut each: impl FnMut(Self) -> Result<(), E>,
@@ -102,7 +102,7 @@ impl<'t> Sorted<'t> {
 }
 
 /// The cells of the result in its order.
-pub(crate) fn sort(tiles: &[SparseTile], order: &CellOrder, duplicates: Duplicates, consolidated: &[bool]) -> Picks {
+pub(crate) fn sort(tiles: &[SparseTile<'_>], order: &CellOrder, duplicates: Duplicates, consolidated: &[bool]) -> Picks {
     let sorted = Sorted::new(tiles, order);
     let hides = tiles.iter().any(|tile| tile.visible.is_some());
     if !sorted.repeats() {
@@ -126,12 +126,12 @@ pub(crate) fn sort(tiles: &[SparseTile], order: &CellOrder, duplicates: Duplicat
     Picks::Cells(result)
 }
 
-fn is_visible(tiles: &[SparseTile], cell: &CellRef) -> bool {
+fn is_visible(tiles: &[SparseTile<'_>], cell: &CellRef) -> bool {
     tiles.get(cell.tile()).is_some_and(|tile| !tile.is_hidden(cell.cell()))
 }
 
 /// The first cell of a tile that is not behind the one before in an order; equal ones may be allowed.
-pub(crate) fn first_out_of_order(tile: &SparseTile, order: &CellOrder, equal_allowed: bool) -> Option<usize> {
+pub(crate) fn first_out_of_order(tile: &SparseTile<'_>, order: &CellOrder, equal_allowed: bool) -> Option<usize> {
     let tiles = std::slice::from_ref(tile);
     let at = |cell| CellRef::new(0, cell);
     let wrong = |cell: u32| match compare(tiles, order, &order.components, at(cell), at(cell + 1)) {
@@ -144,7 +144,7 @@ pub(crate) fn first_out_of_order(tile: &SparseTile, order: &CellOrder, equal_all
 
 /// Runs of equal coordinates, and what becomes of them.
 struct Groups<'t> {
-    tiles: &'t [SparseTile],
+    tiles: &'t [SparseTile<'t>],
     duplicates: Duplicates,
     /// For each fragment whether it may itself hold several versions of a cell.
     consolidated: &'t [bool],

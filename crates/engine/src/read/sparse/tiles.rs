@@ -1,5 +1,7 @@
 //! The tiles of a sparse read: their coordinates, which of their cells are kept, and when those were written.
 
+use std::borrow::Cow;
+
 use talavera_condition::Bitmap;
 use talavera_types::{CellValNum, Datatype};
 
@@ -87,7 +89,7 @@ impl WriteTimes {
 
 /// One tile of a sparse read.
 #[derive(Debug)]
-pub(crate) struct SparseTile {
+pub(crate) struct SparseTile<'c> {
     /// The fragment's number in the array, later ones newer.
     pub(crate) fragment: usize,
     /// The tile's number in the fragment.
@@ -95,7 +97,7 @@ pub(crate) struct SparseTile {
     /// Cells of the tile.
     pub(crate) cells: u32,
     /// The coordinates, dimension by dimension; none when nobody asked for them.
-    pub(crate) coordinates: Vec<FieldBuffer>,
+    pub(crate) coordinates: Vec<Cow<'c, FieldBuffer>>,
     /// The cells inside the ranges and the time window.
     pub(crate) kept: Kept,
     /// The cells that no delete and no condition hides; none when nothing is hidden. Hidden cells still hide older ones of the same
@@ -105,7 +107,12 @@ pub(crate) struct SparseTile {
     pub(crate) times: WriteTimes,
 }
 
-impl SparseTile {
+impl SparseTile<'_> {
+    /// The coordinates along a dimension.
+    pub(crate) fn column(&self, dimension: usize) -> Option<&FieldBuffer> {
+        self.coordinates.get(dimension).map(AsRef::as_ref)
+    }
+
     pub(crate) fn is_hidden(&self, cell: usize) -> bool {
         self.visible.as_ref().is_some_and(|visible| !visible.get(cell))
     }
@@ -113,7 +120,7 @@ impl SparseTile {
     /// Lets go of the memory of the coordinates of a dimension.
     pub(crate) fn forget_coordinates(&mut self, dimension: usize) {
         if let Some(column) = self.coordinates.get_mut(dimension) {
-            *column = FieldBuffer::empty(column.datatype(), column.cell_val_num(), false);
+            *column = Cow::Owned(FieldBuffer::empty(column.datatype(), column.cell_val_num(), false));
         }
     }
 

@@ -250,7 +250,7 @@ impl<'r> FragmentField<'r> {
     }
 
     /// The totals of the cells of a tile that were kept; without a look at it, of all.
-    fn fold(&self, read: &SparseRead<'_>, tile: &TilePlan, seen: Option<&super::tiles::SparseTile>) -> Result<Totals, Error> {
+    fn fold(&self, read: &SparseRead<'_>, tile: &TilePlan, seen: Option<&super::tiles::SparseTile<'_>>) -> Result<Totals, Error> {
         let all = Kept::All;
         let kept = seen.map_or(&all, |seen| &seen.kept);
         let chosen = match kept {
@@ -269,7 +269,7 @@ impl<'r> FragmentField<'r> {
                 }
             },
             ReadField::Dimension(index) => {
-                if let Some(column) = seen.and_then(|seen| seen.coordinates.get(index)) {
+                if let Some(column) = seen.and_then(|seen| seen.column(index)) {
                     return Ok(fold(column, 0..cells, chosen, self.field));
                 }
                 let columns = CoordinateReader::new(self.scan.fragment(), options.0, options.1)?.read(tile.tile, read.job)?;
