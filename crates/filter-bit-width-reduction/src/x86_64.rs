@@ -2,10 +2,12 @@
 //! lacks; and a kernel for what compilers do badly, the bounds of a window.
 
 use std::arch::x86_64::{
-    __m512i, _mm512_loadu_si512, _mm512_max_epu32, _mm512_max_epu64, _mm512_min_epu32, _mm512_min_epu64, _mm512_reduce_max_epu32,
+    __m512i, _mm512_max_epu32, _mm512_max_epu64, _mm512_min_epu32, _mm512_min_epu64, _mm512_reduce_max_epu32,
     _mm512_reduce_max_epu64, _mm512_reduce_min_epu32, _mm512_reduce_min_epu64, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_setzero_si512, _mm512_xor_si512,
 };
+
+use safe_unaligned_simd::x86_64::_mm512_loadu_si512;
 
 use talavera_codec::DecodeError;
 use talavera_filter::{Parts, Windows};
@@ -113,8 +115,7 @@ fn bounds_64(window: &[u8; USUAL_BYTES], is_signed: bool) -> (u64, u64) {
 fn load(window: &[u8; USUAL_BYTES], inverted: __m512i) -> [__m512i; 4] {
     let mut vectors = [_mm512_setzero_si512(); 4];
     for (v, bytes) in vectors.iter_mut().zip(window.as_chunks::<64>().0) {
-        // SAFETY: the reference is to 64 readable bytes, and the load asks for no alignment.
-        *v = _mm512_xor_si512(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }, inverted);
+        *v = _mm512_xor_si512(_mm512_loadu_si512(bytes), inverted);
     }
     vectors
 }

@@ -8,9 +8,11 @@
 #![expect(clippy::indexing_slicing, reason = "all indices are below S, and offsets below the lengths checked at entry")]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256,
-    _mm256_set_m128i, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
+    __m256i, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_set_m128i, _mm256_setzero_si256, _mm256_unpackhi_epi8,
+    _mm256_unpacklo_epi8,
 };
+
+use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256};
 
 /// Elements that one round takes: 16 in each half of the registers.
 const GROUP: usize = 32;
@@ -59,7 +61,7 @@ fn shuffle_avx2<const S: usize>(elements: &[u8], rows: &mut [u8], count: usize) 
     for (g, group) in elements.chunks_exact(GROUP * S).enumerate() {
         for (b, v) in shuffle_group::<S>(group).into_iter().enumerate() {
             if let Some(out) = rows[b * count + g * GROUP..].first_chunk_mut() {
-                store_32(out, v);
+                _mm256_storeu_si256(out, v);
             }
         }
     }
@@ -84,7 +86,7 @@ fn shuffle_by_rows<const S: usize>(elements: &[u8], rows: &mut [u8], count: usiz
         for (b, row) in gathered.iter().enumerate() {
             let out = &mut rows[b * count + run * GROUPS * GROUP..][..group_count * GROUP];
             for (out, v) in out.as_chunks_mut().0.iter_mut().zip(row) {
-                store_32(out, *v);
+                _mm256_storeu_si256(out, *v);
             }
         }
     }
@@ -97,7 +99,7 @@ fn shuffle_group<const S: usize>(elements: &[u8]) -> [__m256i; S] {
     let (first, second) = elements.split_at(16 * S);
     let mut v = [_mm256_setzero_si256(); S];
     for (v, (low, high)) in v.iter_mut().zip(first.as_chunks().0.iter().zip(second.as_chunks().0)) {
-        *v = _mm256_set_m128i(load_16(high), load_16(low));
+        *v = _mm256_set_m128i(_mm_loadu_si128(high), _mm_loadu_si128(low));
     }
     zip(zip(zip(zip(v))))
 }
@@ -110,7 +112,7 @@ fn unshuffle_avx2<const S: usize>(rows: &[u8], elements: &mut [u8], count: usize
         for (b, v) in v.iter_mut().enumerate() {
             let at = b * count + g * GROUP;
             if let Some(row) = rows[at..].first_chunk() {
-                *v = load_32(row);
+                *v = _mm256_loadu_si256(row);
             }
         }
         for _ in 0..S.ilog2() {
@@ -118,8 +120,8 @@ fn unshuffle_avx2<const S: usize>(rows: &[u8], elements: &mut [u8], count: usize
         }
         let (first, second) = group.split_at_mut(16 * S);
         for (v, (low, high)) in v.into_iter().zip(first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0)) {
-            store_16(low, _mm256_castsi256_si128(v));
-            store_16(high, _mm256_extracti128_si256::<1>(v));
+            _mm_storeu_si128(low, _mm256_castsi256_si128(v));
+            _mm_storeu_si128(high, _mm256_extracti128_si256::<1>(v));
         }
     }
 }
@@ -134,34 +136,6 @@ fn zip<const S: usize>(v: [__m256i; S]) -> [__m256i; S] {
         zipped[2 * i + 1] = _mm256_unpackhi_epi8(v[i], v[i + S / 2]);
     }
     zipped
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_16(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the reference is to 16 readable bytes, and the load asks for no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_32(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: the reference is to 32 readable bytes, and the load asks for no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store_16(bytes: &mut [u8; 16], v: __m128i) {
-    // SAFETY: the reference is to 16 writable bytes, and the store asks for no alignment.
-    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store_32(bytes: &mut [u8; 32], v: __m256i) {
-    // SAFETY: the reference is to 32 writable bytes, and the store asks for no alignment.
-    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[cfg(test)]

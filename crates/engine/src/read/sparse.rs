@@ -110,8 +110,7 @@ impl<'r> SparseRead<'r> {
         let duplicates = if schema.allows_dups { Duplicates::Keep } else { Duplicates::Newest };
         let consolidated = self.consolidated();
         let one_per_coordinate = self.drop_unmatched(&mut plan);
-        let sorts = one_per_coordinate || !self.lie_in_order(&plan);
-        let order = if sorts { Some(CellOrder::new(schema, self.layout)?) } else { None };
+        let order = if self.sorts_if(one_per_coordinate, &plan) { Some(CellOrder::new(schema, self.layout)?) } else { None };
         let scan = |tile: &TilePlan| {
             let scan = self.scans.get(tile.fragment).ok_or_else(|| Error::invalid("a plan of another read"))?;
             scan.scan(tile, selection, order.is_some() || self.asks_for_zipped(scan), self.job)
@@ -173,7 +172,12 @@ impl<'r> SparseRead<'r> {
 
     /// Whether the cells of a plan have to be compared.
     fn sorts(&self, plan: &Plan) -> bool {
-        self.chooses_cells(plan) || !self.lie_in_order(plan)
+        self.sorts_if(self.chooses_cells(plan), plan)
+    }
+
+    /// As [`Self::sorts`], where it is known whether cells may hide older ones.
+    fn sorts_if(&self, one_per_coordinate: bool, plan: &Plan) -> bool {
+        one_per_coordinate || !self.lie_in_order(plan)
     }
 
     /// Whether the cells of a plan, tile by tile, are in the order asked for.

@@ -12,10 +12,11 @@
 #![expect(clippy::indexing_slicing, reason = "registers are below their number, and offsets below the lengths checked at entry")]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_permutex2var_epi8, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_unpackhi_epi8, _mm512_unpackhi_epi16, _mm512_unpacklo_epi8,
-    _mm512_unpacklo_epi16,
+    __m512i, _mm512_gf2p8affine_epi64_epi8, _mm512_permutex2var_epi8, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_unpackhi_epi8, _mm512_unpackhi_epi16, _mm512_unpacklo_epi8, _mm512_unpacklo_epi16,
 };
+
+use safe_unaligned_simd::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512};
 
 use crate::BLOCK_BYTES;
 
@@ -34,7 +35,7 @@ pub(super) fn shuffle<const S: usize>(blocks: &[Block], shuffled: &mut [Block]) 
                 let mut v = [_mm512_setzero_si512(); S];
                 for (i, v) in v.iter_mut().enumerate() {
                     if let Some(bytes) = elements[place::<S>(i, m)..].first_chunk() {
-                        *v = load(bytes);
+                        *v = _mm512_loadu_si512(bytes);
                     }
                 }
                 for (byte, v) in round.iter_mut().zip(split_bytes(v)) {
@@ -44,7 +45,7 @@ pub(super) fn shuffle<const S: usize>(blocks: &[Block], shuffled: &mut [Block]) 
             for (b, v) in round.iter().enumerate() {
                 for (k, v) in zip_pairs(zip_pairs(split_bits(*v))).into_iter().enumerate() {
                     if let Some(row) = rows[(8 * b + k) * row_bytes + 64 * g..].first_chunk_mut() {
-                        store(row, v);
+                        _mm512_storeu_si512(row, v);
                     }
                 }
             }
@@ -62,7 +63,7 @@ pub(super) fn unshuffle<const S: usize>(shuffled: &[Block], blocks: &mut [Block]
                 let mut v = [_mm512_setzero_si512(); 8];
                 for (k, v) in v.iter_mut().rev().enumerate() {
                     if let Some(row) = rows[(8 * b + k) * row_bytes + 64 * g..].first_chunk() {
-                        *v = load(row);
+                        *v = _mm512_loadu_si512(row);
                     }
                 }
                 for (out, v) in out.iter_mut().zip(zip(zip(zip(v)))) {
@@ -76,7 +77,7 @@ pub(super) fn unshuffle<const S: usize>(shuffled: &[Block], blocks: &mut [Block]
                 }
                 for (i, v) in join_bytes(v).into_iter().enumerate() {
                     if let Some(bytes) = elements[place::<S>(i, m)..].first_chunk_mut() {
-                        store(bytes, v);
+                        _mm512_storeu_si512(bytes, v);
                     }
                 }
             }
@@ -146,7 +147,7 @@ fn split_bits(v: [__m512i; 8]) -> [__m512i; 8] {
 #[target_feature(enable = "avx512f,avx512vbmi")]
 fn exchange(a: __m512i, b: __m512i, places: [[u8; 64]; 2]) -> [__m512i; 2] {
     let [first, second] = &places;
-    [_mm512_permutex2var_epi8(a, load(first), b), _mm512_permutex2var_epi8(a, load(second), b)]
+    [_mm512_permutex2var_epi8(a, _mm512_loadu_si512(first), b), _mm512_permutex2var_epi8(a, _mm512_loadu_si512(second), b)]
 }
 
 /// For each place of a vector, where its byte comes from: the places of one vector, and from 64 on those of another.
@@ -192,18 +193,4 @@ fn zip_pairs(v: [__m512i; 8]) -> [__m512i; 8] {
 fn transpose(v: __m512i) -> __m512i {
     let identity = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
     _mm512_gf2p8affine_epi64_epi8::<0>(identity, v)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the reference is to 64 readable bytes, and the load asks for no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store(bytes: &mut [u8; 64], v: __m512i) {
-    // SAFETY: the reference is to 64 writable bytes, and the store asks for no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }

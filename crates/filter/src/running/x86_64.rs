@@ -5,13 +5,14 @@
 //! single step.
 
 use std::arch::x86_64::{
-    __m128i, __m512i, _mm_add_epi8, _mm_add_epi16, _mm_add_epi32, _mm_add_epi64, _mm_cvtsi128_si64, _mm_loadu_si128,
-    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x, _mm_shuffle_epi32, _mm_shufflehi_epi16, _mm_slli_si128,
-    _mm_storeu_si128, _mm_unpackhi_epi8, _mm_unpackhi_epi64, _mm_xor_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi32,
-    _mm512_add_epi64, _mm512_alignr_epi32, _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_castsi512_si128,
-    _mm512_loadu_si512, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_set1_epi32,
-    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
+    __m128i, __m512i, _mm_add_epi8, _mm_add_epi16, _mm_add_epi32, _mm_add_epi64, _mm_cvtsi128_si64, _mm_set1_epi8,
+    _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x, _mm_shuffle_epi32, _mm_shufflehi_epi16, _mm_slli_si128, _mm_unpackhi_epi8,
+    _mm_unpackhi_epi64, _mm_xor_si128, _mm512_add_epi8, _mm512_add_epi16, _mm512_add_epi32, _mm512_alignr_epi32,
+    _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_castsi512_si128, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_xor_si512,
 };
+
+use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm_storeu_si128, _mm512_loadu_si512, _mm512_storeu_si512};
 
 use super::scalar;
 
@@ -30,35 +31,32 @@ fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi")
 }
 
+/// Of elements of one, two or four bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn totals_avx512<const S: usize, const XOR: bool>(before: u64, differences: &[u8], elements: &mut [u8]) {
     let (vectors, tail) = differences.as_chunks::<64>();
     let (out_vectors, out_tail) = elements.as_chunks_mut::<64>();
     let [odd, upper, last] = const { [last_of::<S>([0, 0, 0, 2]), last_of::<S>([0, 0, 1, 1]), last_of::<S>([3; 4])] };
-    let (odd, upper, last) = (load_64(&odd), load_64(&upper), load_64(&last));
+    let (odd, upper, last) = (_mm512_loadu_si512(&odd), _mm512_loadu_si512(&upper), _mm512_loadu_si512(&last));
     let mut carry = _mm512_broadcast_i32x4(spread::<S>(before));
     for (out, vector) in out_vectors.iter_mut().zip(vectors) {
-        let mut v = load_64(vector);
+        let mut v = _mm512_loadu_si512(vector);
         if S == 4 {
             v = totals_of_sixteen::<XOR>(v);
-            store_64(out, combine_64::<S, XOR>(v, carry));
+            _mm512_storeu_si512(out, combine_64::<S, XOR>(v, carry));
             carry = combine_64::<S, XOR>(carry, _mm512_permutexvar_epi32(_mm512_set1_epi32(15), v));
             continue;
         }
-        if S <= 1 {
+        if S == 1 {
             v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<1>(v));
         }
-        if S <= 2 {
-            v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<2>(v));
-        }
-        if S <= 4 {
-            v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<4>(v));
-        }
+        v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<2>(v));
+        v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<4>(v));
         v = combine_64::<S, XOR>(v, _mm512_bslli_epi128::<8>(v));
         // Shifts stay within each of four lanes. The odd lanes take on the lane before, then the upper two the lower two.
         v = combine_64::<S, XOR>(v, _mm512_maskz_permutexvar_epi8(0xffff_0000_ffff_0000, odd, v));
         v = combine_64::<S, XOR>(v, _mm512_maskz_permutexvar_epi8(0xffff_ffff_0000_0000, upper, v));
-        store_64(out, combine_64::<S, XOR>(v, carry));
+        _mm512_storeu_si512(out, combine_64::<S, XOR>(v, carry));
         carry = combine_64::<S, XOR>(carry, _mm512_permutexvar_epi8(last, v));
     }
     totals_from::<S, XOR>(_mm512_castsi512_si128(carry), tail, out_tail);
@@ -87,7 +85,7 @@ fn totals_from<const S: usize, const XOR: bool>(mut carry: __m128i, differences:
     let (vectors, tail) = differences.as_chunks::<16>();
     let (out_vectors, out_tail) = elements.as_chunks_mut::<16>();
     for (out, vector) in out_vectors.iter_mut().zip(vectors) {
-        let mut v = load_16(vector);
+        let mut v = _mm_loadu_si128(vector);
         if S <= 1 {
             v = combine_16::<S, XOR>(v, _mm_slli_si128::<1>(v));
         }
@@ -98,7 +96,7 @@ fn totals_from<const S: usize, const XOR: bool>(mut carry: __m128i, differences:
             v = combine_16::<S, XOR>(v, _mm_slli_si128::<4>(v));
         }
         v = combine_16::<S, XOR>(v, _mm_slli_si128::<8>(v));
-        store_16(out, combine_16::<S, XOR>(v, carry));
+        _mm_storeu_si128(out, combine_16::<S, XOR>(v, carry));
         carry = combine_16::<S, XOR>(carry, spread_last::<S>(v));
     }
     scalar::totals::<S, XOR>(_mm_cvtsi128_si64(carry).cast_unsigned(), tail, out_tail);
@@ -175,37 +173,8 @@ fn combine_64<const S: usize, const XOR: bool>(a: __m512i, b: __m512i) -> __m512
         _ if XOR => _mm512_xor_si512(a, b),
         1 => _mm512_add_epi8(a, b),
         2 => _mm512_add_epi16(a, b),
-        4 => _mm512_add_epi32(a, b),
-        _ => _mm512_add_epi64(a, b),
+        _ => _mm512_add_epi32(a, b),
     }
-}
-
-#[inline]
-#[target_feature(enable = "sse2")]
-fn load_16(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the reference is to 16 readable bytes, and the load asks for no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "sse2")]
-fn store_16(bytes: &mut [u8; 16], v: __m128i) {
-    // SAFETY: the reference is to 16 writable bytes, and the store asks for no alignment.
-    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_64(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the reference is to 64 readable bytes, and the load asks for no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store_64(bytes: &mut [u8; 64], v: __m512i) {
-    // SAFETY: the reference is to 64 writable bytes, and the store asks for no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ impl SparseRead<'_> {
             }
         }
         let one_per_coordinate = self.drop_unmatched(&mut plan);
-        let sorts = one_per_coordinate || !self.lie_in_order(&plan);
+        let sorts = self.sorts_if(one_per_coordinate, &plan);
         // What has to be sorted and is large is read in parts, which may share tiles.
         draft.exact &= !self.sorts(&plan) || self.memory_bytes(&plan)? <= part_bytes;
         for tile in &plan.tiles {
