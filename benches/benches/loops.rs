@@ -1,5 +1,5 @@
-//! The inner loops of the engine, on arrays in memory without filters: placing cells, sorting them, choosing them.
-//! Throughput is in cells.
+//! The inner loops of the engine, on arrays in memory without filters: placing cells, sorting them, choosing them. And how
+//! threads share a write, with zstd. Throughput is in cells.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "benches document themselves by their names, and fail by panicking")]
 
@@ -12,6 +12,7 @@ use talavera_engine::{
     ArrayWriter, CellBytes, CreateOptions, EngineOptions, FieldBuffer, OpenArray, ReadQuery, TimeWindow, WriteOptions,
     create_array,
 };
+use talavera_filter::{FilterList, FilterSpec};
 use talavera_schema::{ArraySchema, ArraySchemaBuilder, Attribute, Dimension, NdRange, Range, TileExtent};
 use talavera_storage::{MemoryStorage, ObjectPath, Storage};
 use talavera_types::{ArrayType, CellValNum, Datatype, Layout};
@@ -20,9 +21,15 @@ use talavera_types::{ArrayType, CellValNum, Datatype, Layout};
 const SIDE: i64 = 1 << 10;
 
 fn builder(array_type: ArrayType, extent: u64) -> ArraySchemaBuilder {
+    builder_of(array_type, extent, Vec::new())
+}
+
+fn builder_of(array_type: ArrayType, extent: u64, filters: Vec<FilterSpec>) -> ArraySchemaBuilder {
+    let mut attribute = Attribute::new("v", Datatype::Int64);
+    attribute.filters = FilterList::new(filters);
     let dimension = |name| Dimension::new(name, Datatype::Int64, Range::Signed(0, SIDE - 1), Some(TileExtent::Integer(extent)));
     let builder = ArraySchema::builder(array_type).dimension(dimension("y")).dimension(dimension("x"));
-    builder.attribute(Attribute::new("v", Datatype::Int64)).capacity(1 << 14)
+    builder.attribute(attribute).capacity(1 << 14)
 }
 
 /// A new array in memory, and what writes to it.
@@ -54,10 +61,13 @@ fn sparse_cells() -> Vec<(String, FieldBuffer)> {
 
 fn dense() -> OpenArray {
     let (storage, writer) = created(&builder(ArrayType::Dense, 128).build().unwrap());
-    let whole = NdRange(vec![Range::Signed(0, SIDE - 1), Range::Signed(0, SIDE - 1)]);
-    let cells = vec![("v".to_owned(), column(0..SIDE * SIDE))];
-    writer.write_dense(&whole, Layout::RowMajor, &cells, WriteOptions::default()).unwrap();
+    write_whole(&writer, &[("v".to_owned(), column(0..SIDE * SIDE))]);
     open(storage)
+}
+
+fn write_whole(writer: &ArrayWriter, cells: &[(String, FieldBuffer)]) {
+    let whole = NdRange(vec![Range::Signed(0, SIDE - 1), Range::Signed(0, SIDE - 1)]);
+    writer.write_dense(&whole, Layout::RowMajor, cells, WriteOptions::default()).unwrap();
 }
 
 fn sparse(schema: &ArraySchema) -> OpenArray {
@@ -94,6 +104,12 @@ fn loops(criterion: &mut Criterion) {
     for (name, schema) in schemas {
         let setup = || (created(&schema).1, sparse_cells());
         let write = |(writer, cells): &mut (ArrayWriter, Vec<_>)| writer.write_sparse(cells, WriteOptions::default()).unwrap();
+        group.bench_function(name, |b| b.iter_batched_ref(setup, write, criterion::BatchSize::PerIteration));
+    }
+    for (name, extent) in [("write/64 tiles", 128), ("write/one tile", SIDE.unsigned_abs())] {
+        let schema = builder_of(ArrayType::Dense, extent, vec![FilterSpec::Zstd { level: 3 }]).build().unwrap();
+        let setup = || (created(&schema).1, [("v".to_owned(), column(places()))]);
+        let write = |(writer, cells): &mut (ArrayWriter, [_; 1])| write_whole(writer, cells);
         group.bench_function(name, |b| b.iter_batched_ref(setup, write, criterion::BatchSize::PerIteration));
     }
 }

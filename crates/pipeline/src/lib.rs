@@ -15,6 +15,6 @@ mod tile;
 pub use encryption_key::EncryptionKey;
 pub use error::{GenericTileError, PipelineError};
 pub use generic_tile::{GenericTile, GenericTileHeader};
-pub use pipeline::{Pipeline, TileFormat, TypeFlow};
+pub use pipeline::{EncodedPart, Pipeline, TileFormat, TypeFlow};
 pub use source::TileSource;
 pub use tile::{ChunkEntry, ChunkTable, is_empty_tile};

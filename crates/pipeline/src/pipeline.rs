@@ -3,6 +3,8 @@
 mod decode;
 mod encode;
 
+pub use encode::EncodedPart;
+
 use talavera_codec::Limits;
 use talavera_filter::{Buffers, Filter, FilterContext, FilterList, FilterSpec, StringFilter};
 use talavera_types::{Datatype, FilterType, FormatVersion};

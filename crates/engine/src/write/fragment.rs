@@ -104,11 +104,11 @@ impl FragmentWriter {
         make: impl Fn(&S) -> Result<Tile<'c>, Error> + Sync,
     ) -> Result<(), Error> {
         let encoders = &self.encoders;
-        // Where there are fewer tiles than threads, their fields are encoded at the same time.
-        let few = sources.len() < rayon::current_num_threads();
+        // Few tiles are encoded one by one, and their fields and chunks at the same time.
+        let few = sources.len() < 2 * rayon::current_num_threads();
         let encode = |source: &S| {
             let tile = make(source)?;
-            let encode = |(encoder, cells): (&FieldEncoder, FieldTile<'_>)| encoder.encode(cells);
+            let encode = |(encoder, cells): (&FieldEncoder, FieldTile<'_>)| encoder.encode(cells, few);
             let fields: Result<Vec<_>, Error> = match few {
                 true => encoders.par_iter().zip(tile.fields()).map(encode).collect(),
                 false => encoders.iter().zip(tile.fields()).map(encode).collect(),

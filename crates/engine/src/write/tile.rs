@@ -77,8 +77,17 @@ impl<'t> FieldTile<'t> {
 
     /// The bytes of the cells, of `cell_bytes` each, in `data`; `look` sees all of them, in order.
     pub(crate) fn source<F: FnMut(&[u8])>(&self, data: &'t [u8], cell_bytes: usize, look: F) -> RunSource<'t, F> {
-        let bytes = self.runs.iter().map(|run| run.len() * cell_bytes).sum();
-        RunSource { data, cell_bytes, runs: self.runs.iter(), rest: 0..0, bytes, look }
+        RunSource { data, cell_bytes, runs: self.runs.iter(), rest: 0..0, bytes: self.len() * cell_bytes, look }
+    }
+
+    /// The bytes of each run.
+    pub(crate) fn pieces(&self, data: &'t [u8], cell_bytes: usize) -> impl Iterator<Item = &'t [u8]> {
+        self.runs.iter().filter_map(move |run| data.get(run.start * cell_bytes..run.end * cell_bytes))
+    }
+
+    /// The number of cells.
+    pub(crate) fn len(&self) -> usize {
+        self.runs.iter().map(Range::len).sum()
     }
 }
 
@@ -94,6 +103,20 @@ pub(crate) struct RunSource<'t, F> {
 }
 
 impl<'t, F> RunSource<'t, F> {
+    /// The bytes from a place on.
+    pub(crate) fn skip(mut self, bytes: usize) -> Self {
+        let mut left = bytes;
+        while left > 0 {
+            let piece = self.piece(left).len();
+            if piece == 0 {
+                break;
+            }
+            left -= piece;
+        }
+        self.bytes -= bytes - left;
+        self
+    }
+
     /// The next bytes that lie side by side, `most` at most; none at the end.
     fn piece(&mut self, most: usize) -> &'t [u8] {
         while self.rest.is_empty() {
@@ -151,6 +174,24 @@ mod tests {
     }
 
     #[test]
+    fn cells_side_by_side_are_handed_on_without_a_copy() {
+        let cells = numbers(5000);
+        let runs = [0..1000, 2000..4000];
+        let tile = Tile::in_place(std::iter::once(&cells), runs.into());
+        let fields = tile.fields();
+        let mut source = fields[0].source(cells.data(), 8, |_| ());
+        let mut copied = |len: usize| {
+            let mut room = Vec::new();
+            let in_place = cells.data().as_ptr_range().contains(&source.next(len, &mut room).as_ptr());
+            (in_place, room.len())
+        };
+        assert_eq!(copied(4000), (true, 0));
+        assert_eq!(copied(8000), (false, 8000), "over the end of a run");
+        assert_eq!(copied(8000), (true, 0));
+        assert_eq!(copied(4000), (true, 0));
+    }
+
+    #[test]
     fn runs_are_handed_on_in_chunks_and_seen_once_in_order() {
         let cells = numbers(5000);
         let some = [&[(7, 4000)][..], &[(10, 11), (3, 300), (300, 302), (1000, 4999), (0, 1)], &[(0, 0)], &[]];
@@ -171,6 +212,10 @@ mod tests {
                     given.extend_from_slice(chunk);
                 }
                 assert!(source.next(len, &mut room).is_empty());
+                let mut skipped = fields[0].source(cells.data(), 8, |_| ()).skip(len);
+                let rest = expected.get(len..).unwrap_or_default();
+                assert_eq!(skipped.bytes(), rest.len());
+                assert!(skipped.next(rest.len(), &mut room) == rest, "behind {len} bytes");
                 assert!(given == expected && seen == expected, "chunks of {len} bytes");
             }
         }

@@ -8,6 +8,13 @@ use talavera_filter::{Buffers, Chunk, FilterError};
 use super::{BUFFERS, Pipeline, Stage};
 use crate::{ChunkEntry, ChunkTable, PipelineError, TileSource, chunking};
 
+/// Some chunks of a tile, encoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedPart {
+    chunks: usize,
+    bytes: Vec<u8>,
+}
+
 impl Pipeline {
     /// Encodes a tile of fixed-length cells, or of offsets or validity.
     ///
@@ -23,15 +30,8 @@ impl Pipeline {
     /// # Errors
     /// As [`Pipeline::encode_tile`], and [`PipelineError::InvalidInput`] for a source with fewer bytes than it says.
     pub fn encode_tile_from(&self, cells: &mut dyn TileSource) -> Result<Vec<u8>, PipelineError> {
-        let bytes = cells.bytes();
-        if !bytes.is_multiple_of(self.format.cell_bytes) {
-            let reason = format!("{bytes} bytes are no whole cells of {} bytes", self.format.cell_bytes);
-            return Err(PipelineError::invalid_input(reason));
-        }
-        if self.whole_tile_chunks {
-            return self.encode_chunks_from(cells, &chunking::one(bytes));
-        }
-        self.encode_chunks_from(cells, &chunking::fixed(bytes, self.format.cell_bytes))
+        let chunks = self.chunks(cells.bytes())?;
+        self.encode_chunks_from(cells, &chunks)
     }
 
     /// Encodes a tile of variable-length cells without their offsets. `offsets` holds the start of each cell in `values`,
@@ -41,15 +41,59 @@ impl Pipeline {
     /// As [`Pipeline::encode_tile`], and [`PipelineError::InvalidInput`] for offsets that do not ascend from 0 to the length
     /// of `values`.
     pub fn encode_var_tile(&self, values: &[u8], offsets: &[u64]) -> Result<Vec<u8>, PipelineError> {
-        check_offsets(values, offsets)?;
-        if self.whole_tile_chunks {
-            return self.encode_chunks(values, &chunking::one(values.len()));
+        self.encode_chunks(values, &self.var_chunks(values, offsets)?)
+    }
+
+    /// The chunks that a tile of fixed-length cells of so many bytes is cut into, for [`Pipeline::encode_part`].
+    ///
+    /// # Errors
+    /// [`PipelineError::InvalidInput`] for bytes that are no whole cells.
+    pub fn chunks(&self, bytes: usize) -> Result<Vec<Range<usize>>, PipelineError> {
+        let cell_bytes = self.format.cell_bytes;
+        if !bytes.is_multiple_of(cell_bytes) {
+            let reason = format!("{bytes} bytes are no whole cells of {cell_bytes} bytes");
+            return Err(PipelineError::invalid_input(reason));
         }
-        let chunks = match self.format.version.keeps_var_cells_whole() {
+        Ok(if self.whole_tile_chunks { chunking::one(bytes) } else { chunking::fixed(bytes, cell_bytes) })
+    }
+
+    /// As [`Pipeline::chunks`], of variable-length cells; `offsets` is as in [`Pipeline::encode_var_tile`].
+    ///
+    /// # Errors
+    /// [`PipelineError::InvalidInput`] for offsets that do not ascend from 0 to the length of `values`.
+    pub fn var_chunks(&self, values: &[u8], offsets: &[u64]) -> Result<Vec<Range<usize>>, PipelineError> {
+        check_offsets(values, offsets)?;
+        Ok(match self.format.version.keeps_var_cells_whole() {
+            _ if self.whole_tile_chunks => chunking::one(values.len()),
             true => chunking::var(offsets, self.format.cell_bytes),
             false => chunking::equal(values.len(), self.format.cell_bytes),
-        };
-        self.encode_chunks(values, &chunks)
+        })
+    }
+
+    /// Encodes some of the chunks of a tile, for those who share these among threads; [`Pipeline::join`] makes the tile.
+    /// `cells` begins with the first of them.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode_chunks`].
+    pub fn encode_part(
+        &self,
+        cells: &mut dyn TileSource,
+        chunks: &[Range<usize>],
+        part: Range<usize>,
+    ) -> Result<EncodedPart, PipelineError> {
+        let count = part.len();
+        let mut w = Writer::with_capacity(room(chunks.get(part.clone()).unwrap_or_default()));
+        self.encode_into(cells, chunks, part, &mut w)?;
+        Ok(EncodedPart { chunks: count, bytes: w.into_vec() })
+    }
+
+    /// A tile of its parts, in their order.
+    #[must_use]
+    pub fn join(parts: &[EncodedPart]) -> Vec<u8> {
+        let mut w = Writer::with_capacity(8 + parts.iter().map(|part| part.bytes.len()).sum::<usize>());
+        ChunkTable::encode_count(&mut w, parts.iter().map(|part| part.chunks).sum());
+        parts.iter().for_each(|part| w.bytes(&part.bytes));
+        w.into_vec()
     }
 
     /// Encodes a tile of strings together with their offsets, as one chunk; the offsets tile is
@@ -91,23 +135,36 @@ impl Pipeline {
     }
 
     fn encode_chunks_from(&self, cells: &mut dyn TileSource, chunks: &[Range<usize>]) -> Result<Vec<u8>, PipelineError> {
-        // Room that is not used is never touched, while room that is too small would be copied.
-        const HEADER_BYTES: usize = 12;
-        let bytes = cells.bytes();
-        let mut w = Writer::with_capacity(bytes + chunks.len() * HEADER_BYTES + 64);
+        if chunks.last().map_or(0, |chunk| chunk.end) != cells.bytes() {
+            return Err(not_covered());
+        }
+        let mut w = Writer::with_capacity(8 + room(chunks));
         ChunkTable::encode_count(&mut w, chunks.len());
+        self.encode_into(cells, chunks, 0..chunks.len(), &mut w)?;
+        Ok(w.into_vec())
+    }
+
+    fn encode_into(
+        &self,
+        cells: &mut dyn TileSource,
+        chunks: &[Range<usize>],
+        part: Range<usize>,
+        w: &mut Writer,
+    ) -> Result<(), PipelineError> {
         let mut room = BUFFERS.with(Buffers::take_empty);
-        let mut end = 0;
-        for (index, range) in chunks.iter().enumerate() {
+        let before = part.start.checked_sub(1).and_then(|before| chunks.get(before));
+        let mut end = before.map_or(0, |before| before.end);
+        for index in part {
+            let range = chunks.get(index).ok_or_else(not_covered)?;
             let chunk = cells.next(range.len(), &mut room);
             if range.start != end || chunk.len() != range.len() {
-                return Err(not_covered(bytes));
+                return Err(not_covered());
             }
-            self.encode_chunk(index, chunk, &mut w)?;
+            self.encode_chunk(index, chunk, w)?;
             end = range.end;
         }
         BUFFERS.with(|buffers| buffers.give_back(room.into()));
-        if end == bytes { Ok(w.into_vec()) } else { Err(not_covered(bytes)) }
+        Ok(())
     }
 
     fn encode_chunk(&self, index: usize, cells: &[u8], w: &mut Writer) -> Result<(), PipelineError> {
@@ -153,6 +210,13 @@ fn check_offsets(values: &[u8], offsets: &[u64]) -> Result<(), PipelineError> {
 }
 
 #[cold]
-fn not_covered(bytes: usize) -> PipelineError {
-    PipelineError::invalid_input(format!("the chunks do not cover the {bytes} bytes of the tile"))
+fn not_covered() -> PipelineError {
+    PipelineError::invalid_input("the chunks do not cover the bytes of the tile")
+}
+
+/// Bytes for chunks that nothing makes smaller: room that is not used is never touched, while room that is too small would be
+/// copied.
+fn room(chunks: &[Range<usize>]) -> usize {
+    const HEADER_BYTES: usize = 12;
+    chunks.iter().map(|chunk| chunk.len() + HEADER_BYTES).sum::<usize>() + 64
 }
