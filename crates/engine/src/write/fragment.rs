@@ -104,29 +104,24 @@ impl FragmentWriter {
         make: impl Fn(&S) -> Result<Tile<'c>, Error> + Sync,
     ) -> Result<(), Error> {
         let encoders = &self.encoders;
-        // Few tiles are encoded one by one, and their fields and chunks at the same time.
-        let few = sources.len() < 2 * rayon::current_num_threads();
-        let encode = |source: &S| {
+        let encode = |source: &S, shared: bool| {
             let tile = make(source)?;
-            let encode = |(encoder, cells): (&FieldEncoder, FieldTile<'_>)| encoder.encode(cells, few);
-            let fields: Result<Vec<_>, Error> = match few {
+            let encode = |(encoder, cells): (&FieldEncoder, FieldTile<'_>)| encoder.encode(cells, shared);
+            let fields: Result<Vec<_>, Error> = match shared {
                 true => encoders.par_iter().zip(tile.fields()).map(encode).collect(),
                 false => encoders.iter().zip(tile.fields()).map(encode).collect(),
             };
             Ok((fields?, tile.cells() as u64, tile.mbr))
         };
         let place = Place { storage: &*self.storage, folder: &self.folder, version: self.version, schema: &self.schema };
-        let mut take = |(fields, cells, mbr): (Vec<EncodedTile>, u64, Option<NdRange>)| {
+        let take = |(fields, cells, mbr): (Vec<EncodedTile>, u64, Option<NdRange>)| {
             place.write(encoders, &mut self.files, fields)?;
             self.mbrs.extend(mbr);
             self.tiles += 1;
             self.last_tile_cells = cells;
             Ok(())
         };
-        match few {
-            true => sources.iter().map(encode).try_for_each(|tile| tile.and_then(&mut take)),
-            false => in_order(sources, encode, take),
-        }
+        in_order(sources, encode, take)
     }
 
     /// The ranges that hold all cells appended to a sparse fragment.

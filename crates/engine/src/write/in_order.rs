@@ -1,6 +1,7 @@
 //! Work done by all threads, its results taken in the order of its sources.
 //!
-//! Each thread goes on with the next source when done with one, so that none waits for the others at the end of a batch.
+//! Each thread goes on with the next source when done with one, so that none waits for the others at the end of a batch. What
+//! comes last is shared among threads, so that none waits long at the end of all.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,13 +12,14 @@ const WAITING_A_THREAD: usize = 4;
 
 /// Does `work` for each of the sources and calls `take` with the results, one at a time and in the order of the sources.
 ///
-/// `work` must not itself wait for other tasks of the thread pool, which may be this work.
+/// `work` is told of the last sources, one for each thread, that it may share them among threads. With others it must not
+/// wait for other tasks of the thread pool: these may be the work on all that is left, whose results would pile up.
 ///
 /// # Errors
 /// The first error of either; nothing is taken after it.
 pub(super) fn in_order<S: Sync, T: Send, E: Send>(
     sources: &[S],
-    work: impl Fn(&S) -> Result<T, E> + Sync,
+    work: impl Fn(&S, bool) -> Result<T, E> + Sync,
     take: impl FnMut(T) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     let threads = rayon::current_num_threads();
@@ -28,9 +30,9 @@ pub(super) fn in_order<S: Sync, T: Send, E: Send>(
         taker: Mutex::new(Taker { taken: 0, take, error: None }),
     };
     let run = || {
-        while let Some(source) = line.next_source(sources) {
-            let done = work(source.1);
-            let waiting = line.put(source.0, done);
+        while let Some((place, source)) = line.next_source(sources) {
+            let done = work(source, place + threads >= sources.len());
+            let waiting = line.put(place, done);
             line.take_ready(waiting > threads * WAITING_A_THREAD);
         }
     };
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn results_come_in_the_order_of_their_sources() {
         let sources: Vec<u64> = (0..500).collect();
-        let work = |&source: &u64| {
+        let work = |&source: &u64, _| {
             // The later, the sooner done, within a few.
             std::thread::sleep(std::time::Duration::from_micros(50 * (7 - source % 8)));
             Ok::<_, ()>(source)
@@ -115,19 +117,39 @@ mod tests {
     }
 
     #[test]
+    fn one_source_for_each_thread_is_among_the_last() {
+        let threads = rayon::current_num_threads();
+        for count in [0, 1, threads, 3 * threads + 1] {
+            let sources: Vec<usize> = (0..count).collect();
+            let mut last = Vec::new();
+            in_order(
+                &sources,
+                |_, is_last| Ok::<_, ()>(is_last),
+                |is_last| {
+                    last.push(is_last);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            let expected: Vec<bool> = (0..count).map(|place| place + threads >= count).collect();
+            assert_eq!(last, expected);
+        }
+    }
+
+    #[test]
     fn nothing_is_taken_behind_an_error() {
         let sources: Vec<u64> = (0..500).collect();
         let mut taken = Vec::new();
         let failed = in_order(
             &sources,
-            |&source| if source == 20 { Err("work") } else { Ok(source) },
+            |&source, _| if source == 20 { Err("work") } else { Ok(source) },
             |result| {
                 taken.push(result);
                 Ok(())
             },
         );
         assert_eq!((failed, taken), (Err("work"), (0..20).collect()));
-        let failed = in_order(&sources, |&source| Ok(source), |result| if result == 7 { Err("take") } else { Ok(()) });
+        let failed = in_order(&sources, |&source, _| Ok(source), |result| if result == 7 { Err("take") } else { Ok(()) });
         assert_eq!(failed, Err("take"));
     }
 }
