@@ -313,6 +313,9 @@ impl FieldBuffer {
 
     /// The cells of these runs, one behind the other.
     pub(crate) fn pick_runs(&self, runs: &[Range<usize>]) -> Self {
+        if let [run] = runs {
+            return self.slice(run.clone());
+        }
         let cells: Vec<usize> = runs.iter().cloned().flatten().collect();
         self.pick(cells.iter().copied())
     }

@@ -151,9 +151,9 @@ impl<T: OrderKey + Pod + Into<f64>> Running<T> {
         let min = mins.into_iter().fold(first[0], |min, value| if min < value { min } else { value });
         let max = maxes.into_iter().fold(first[0], |max, value| if max > value { max } else { value });
         let (low, high): (f64, f64) = (min.into(), max.into());
-        // A tile has fewer cells than this.
-        const MANY: f64 = 1e18;
-        let most = self.total.abs() + low.abs().max(high.abs()) * MANY;
+        // What the total can come to on the way, if a block has no more values than this.
+        const VALUES: f64 = 1e6;
+        let most = self.total.abs() + low.abs().max(high.abs()) * VALUES;
         // The sum of anything and NaN is NaN.
         if total.is_nan() || self.stopped || low == 0.0 || high == 0.0 || most >= f64::MAX / 2.0 {
             return false;

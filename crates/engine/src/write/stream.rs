@@ -56,7 +56,7 @@ impl<'w> Stream<'w> {
             append(self.fragment()?, &cells, 0..whole)?;
         }
         if whole < cells.count {
-            let pick = |buffer: &Cow<'_, FieldBuffer>| Cow::Owned(buffer.pick(whole..cells.count));
+            let pick = |buffer: &Cow<'_, FieldBuffer>| Cow::Owned(buffer.slice(whole..cells.count));
             self.pending = Some(Cells { buffers: cells.buffers.iter().map(pick).collect(), count: cells.count - whole });
         }
         Ok(())
