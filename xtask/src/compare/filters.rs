@@ -15,7 +15,7 @@ use crate::Failure;
 /// Bytes of cells that each filter is given.
 const BYTES: usize = 1 << 20;
 /// How long each row is run.
-const TIME: Duration = Duration::from_millis(400);
+const TIME: Duration = Duration::from_secs(1);
 /// How often each row is run at least.
 const RUNS: usize = 8;
 
